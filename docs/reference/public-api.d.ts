@@ -3141,10 +3141,11 @@ export interface GqlDirective {
 }
 export type DirectiveTarget = "a query" | "a mutation" | "a subscription" | "a field" | "a fragment spread" | "an inline fragment";
 export interface DirectiveSpec {
+    readonly description?: string;
     readonly targets: readonly DirectiveTarget[];
     readonly arguments: Readonly<Record<string, {
         readonly type: GraphQLInputType;
-        readonly hasDefault: boolean;
+        readonly defaultValue?: unknown;
     }>>;
     readonly pluginDirective?: GqlDirective;
 }

@@ -20,8 +20,10 @@ export type DirectiveTarget =
   | "an inline fragment";
 
 export interface DirectiveSpec {
+  /** The description in introspection. Undefined if introspection does not list the directive. */
+  readonly description?: string;
   readonly targets: readonly DirectiveTarget[];
-  readonly arguments: Readonly<Record<string, { readonly type: GraphQLInputType; readonly hasDefault: boolean }>>;
+  readonly arguments: Readonly<Record<string, { readonly type: GraphQLInputType; readonly defaultValue?: unknown }>>;
   /** The declaration of a plugin's directive. */
   readonly pluginDirective?: GqlDirective;
 }

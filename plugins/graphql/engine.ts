@@ -29,7 +29,7 @@ import { streamedAnswersService, type ArrivingBody } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
-import { createSchemas, type SchemaOpening } from "./schema.ts";
+import { createSchemas } from "./schema.ts";
 import { createIntrospectionWriter } from "./introspection/text-cache.ts";
 import type { GqlCall, GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
@@ -124,8 +124,7 @@ export const createEngine = (
   variant?: GqlVariant,
 ): GqlEngine => {
   const { find, check } = documents;
-  const opening: SchemaOpening = { open: undefined };
-  const schemas = createSchemas(hooks, context, variant, opening);
+  const { schemas, whenOpen } = createSchemas(hooks, context, variant);
   const prepare = createPrepare(context, schemas, check, variant);
 
   const functions = createFunctionRunner(context.logger);
@@ -208,18 +207,9 @@ export const createEngine = (
     credentialRules,
     path: PATH,
     derive: (engineVariant) => createEngine(hooks, context, documents, engineVariant),
-    buildExampleQuery: (session) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.buildExampleQuery(session));
-      return buildExampleQuery(getSchema(session));
-    },
-    buildLiveExample: (session) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.buildLiveExample(session));
-      return buildLiveExample(getSchema(session), () => getSchema(ADMIN));
-    },
-    prepare: (request, session, sender) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.prepare(request, session, sender));
-      return prepare(request, session, context.model(), sender);
-    },
+    buildExampleQuery: (session) => whenOpen(() => buildExampleQuery(getSchema(session))),
+    buildLiveExample: (session) => whenOpen(() => buildLiveExample(getSchema(session), () => getSchema(ADMIN))),
+    prepare: (request, session, sender) => whenOpen(() => prepare(request, session, context.model(), sender)),
     assemble,
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
     completeLive: async (operation, calls, bodies, session, settings) => {
@@ -270,11 +260,10 @@ export const createEngine = (
         });
       const executeReads = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
         runWith({ programs, access: "read only", end: "commit", mayUseReplica: isReadOnly });
-      const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
-      const calls: string[] =
-        hasOrder || operation.calls.length === 0
-          ? []
-          : [...(await functions.call(operation, executeReads, session, { onGone, exchange }))];
+      const runCalls = (gqlCalls: readonly GqlCall[]): Promise<readonly string[]> =>
+        functions.call({ calls: gqlCalls, document: operation.document }, executeReads, session, { onGone, exchange });
+      const isMutation = operation.kind === "mutation";
+      const calls: string[] = isMutation || operation.calls.length === 0 ? [] : [...(await runCalls(operation.calls))];
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
         const packed = await introspectionWriter.writeBody(operation.outputs);
         if (packed !== undefined) {
@@ -285,22 +274,10 @@ export const createEngine = (
       const written = operation.isIntrospecting
         ? { outputs: await introspectionWriter.writeTexts(operation.outputs) }
         : operation;
-      if (operation.steps.length === 0) {
-        operation.cachePlan();
-        return assemble(written, [], calls);
-      }
-      const rows = hasOrder
-        ? await runInOrder(operation, execute, async (call) => {
-            const { document } = operation;
-            const [text = "null"] = await functions.call(
-              { kind: "mutation", calls: [call], document },
-              executeReads,
-              session,
-              { onGone, exchange },
-            );
-            calls[operation.calls.indexOf(call)] = text;
-          })
-        : await execute(steps);
+      let rows: readonly ResultRow[] = [];
+      if (isMutation)
+        rows = await runInOrder(operation, execute, async (call) => void calls.push(...(await runCalls([call]))));
+      else if (steps.length > 0) rows = await execute(steps);
       operation.cachePlan();
       // `take` sets the result
       if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result;

@@ -21,7 +21,7 @@ import { observeVariables, type WithVariables } from "./document/tracked-variabl
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
 import { checkSize } from "./document/size.ts";
 import {
-  computeBoundValue,
+  computeValue,
   declareVariables,
   readVariables,
   type DeclaredVariables,
@@ -36,6 +36,7 @@ import { fillLoads } from "./plan/load.ts";
 import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
 import type { FindRead, JoinTemplate, StepTemplate } from "./plan/function-field.ts";
 import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
+import { planRow } from "./plan/rows.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
@@ -160,6 +161,7 @@ const prepareOperation = (
     loads: new Map(),
     joins: [],
     planJoin,
+    planRow,
   };
   const template = planOperation(planner, parsed, getRootType({ schema }, parsed));
   variables.close();
@@ -184,7 +186,7 @@ const fillOperation = (
   const fillAll = (sources: readonly ValueSource[]): readonly SentValue[] => {
     const values: SentValue[] = [];
     for (const source of sources) {
-      const value = computeBoundValue(source, variables);
+      const value = computeValue(source, variables);
       remainingBytes -= getBoundValue(value)?.length ?? 0;
       if (remainingBytes < 0) throw tooMuchBound(limits);
       values.push(value);
@@ -279,15 +281,8 @@ export const createPrepare = (
       operationEntry === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: operationEntry.value.document, commit: operationEntry.commit };
-    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
-      operation,
-      namedOperation,
-      levels,
-      nodes,
-      rootFields,
-      aliases,
-      directives,
+      ...document.summary,
       bind: () =>
         refuseDeepNesting(
           () => {

@@ -17,10 +17,10 @@ import type {
 } from "./operations.ts";
 
 interface FunctionRunner {
-  /** Runs calls, concurrently for queries and sequentially for mutations, and returns their texts in order. If a call
-   *  fails, the others are aborted. @throws RelApiError of the first call that fails */
+  /** Runs calls concurrently, and returns their texts in order. If a call fails, the others are aborted. @throws
+   *  RelApiError of the first call that fails */
   call(
-    operation: Pick<GqlOperation, "kind" | "calls" | "document">,
+    operation: Pick<GqlOperation, "calls" | "document">,
     execute: ExecuteReads,
     session: Session,
     options: FunctionRunOptions,
@@ -204,13 +204,9 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       }),
     load: ({ loads, document }, bodies, execute, session, { onGone, exchange }) =>
       withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, execute, { session, signal, exchange, document })),
-    call: ({ kind, calls, document }, execute, session, { onGone, exchange }) =>
-      withAbortSignal(onGone, async (signal) => {
-        const context = { session, signal, exchange, document };
-        if (kind !== "mutation") return Promise.all(calls.map((call) => runOne(call, execute, context)));
-        const texts: string[] = [];
-        for (const call of calls) texts.push(await runOne(call, execute, context));
-        return texts;
-      }),
+    call: ({ calls, document }, execute, session, { onGone, exchange }) =>
+      withAbortSignal(onGone, (signal) =>
+        Promise.all(calls.map((call) => runOne(call, execute, { session, signal, exchange, document }))),
+      ),
   };
 };

@@ -62,47 +62,43 @@ interface Preparation {
   options: ResolvedOptions | undefined;
   /** The names, once they are complete. */
   names: ModelNames | undefined;
-  /** The names that are not complete. A request that needs them earlier completes them synchronously. */
-  unfinishedNames: Slices<ModelNames> | undefined;
   /** The prepared schemas by the key of `encodeAccessKey`. */
   readonly schemas: Map<string, PreparableSchema>;
   /** The warnings about names that no request has used. */
   warnings: string[] | undefined;
 }
 
-/** Replaces introspection if its plugin is missing. No document calls this function. */
-const introspectNothing: IntrospectionService["introspect"] = () =>
-  function* () {
-    yield;
-  };
+/** Replaces introspection if its plugin is missing. */
+const NO_INTROSPECTION: IntrospectionService = {
+  metaFields: new Map(),
+  introspect: () => {
+    throw new TypeError("a schema without meta fields is not introspected");
+  },
+};
 
 /** The maximum number of schemas that are prepared for the next model. The most recent schemas are prepared. */
 const MAX_PREPARED = 10;
 
-/** The preparation for which a document waits, so that it does not block other requests. It is undefined after the work
- *  on all tables for the first document. It is a property, because later documents read it too. */
-export interface SchemaOpening {
-  open: (() => Promise<void>) | undefined;
+interface SchemaSource {
+  readonly schemas: Schemas;
+  /** Runs work that needs a schema. The first document waits for the names of all tables, so that it does not block
+   *  other requests. @rule R-SC-12b */
+  whenOpen<Result>(run: () => Result): Result | Promise<Result>;
 }
 
 /** Creates the schemas. `variant` is set for schemas of another surface. */
-export const createSchemas = (
-  hooks: RelApiHooks,
-  context: PluginContext,
-  variant: GqlVariant | undefined,
-  opening: SchemaOpening,
-): Schemas => {
+export const createSchemas = (hooks: RelApiHooks, context: PluginContext, variant?: GqlVariant): SchemaSource => {
   const buildCacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const getPreparation = memoize((_model: Model): Preparation => ({
     options: undefined,
     names: undefined,
-    unfinishedNames: undefined,
     schemas: new Map(),
     warnings: undefined,
   }));
   const inUse = new Map<string, WeakRef<PreparableSchema>>();
   let isUsed = false;
-  let isClosed = false;
+  /** Prepares the names of the current model. Undefined if they are complete. */
+  let open: (() => Promise<void>) | undefined;
 
   const createWarn =
     (model: Model) =>
@@ -121,7 +117,6 @@ export const createSchemas = (
   /** The directives, which are collected for the first schema, after all plugins have tapped. */
   let directives: Directives | undefined;
   const buildSchema = (model: Model, { catalog, values }: ModelNames, session: Session): PreparableSchema => {
-    const introspection = context.use(introspectionService);
     return buildRoleSchema({
       model,
       catalog,
@@ -132,8 +127,7 @@ export const createSchemas = (
       options: context.options,
       hasSubscriptions: context.use(liveQueriesService) !== undefined,
       directives: (directives ??= buildDirectives(context.use(gqlDirectivesHook).call([]))),
-      metaFields: introspection?.metaFields ?? new Map(),
-      introspect: introspection?.introspect ?? introspectNothing,
+      introspection: context.use(introspectionService) ?? NO_INTROSPECTION,
       variant,
     });
   };
@@ -162,23 +156,16 @@ export const createSchemas = (
 
   const startModelNames = async (model: Model): Promise<void> => {
     const preparation = getPreparation(model);
-    const names = buildModelNames(model);
-    const completeNames = function* (): Slices<void> {
-      while (!isClosed) {
-        const { done, value } = names.next();
-        if (done === true) {
-          preparation.names ??= value;
-          return;
-        }
-        yield;
-      }
-    };
-    preparation.unfinishedNames = names;
     preparation.warnings = [];
-    await runSliced(completeNames());
+    try {
+      const names = await runSliced(buildModelNames(model));
+      preparation.names ??= names;
+    } catch {
+      // the document that needs the names fails and reports the error
+    }
   };
   context.onModel((model) => {
-    opening.open = undefined;
+    open = undefined;
     const preparation = getPreparation(model);
     if (preparation.options !== context.options) {
       // the options have changed with the model
@@ -186,42 +173,35 @@ export const createSchemas = (
       preparation.schemas.clear();
     }
     if (preparation.names !== undefined) return;
-    // the document that needs the names fails and reports the error
-    const name = (): Promise<unknown> => startModelNames(model).catch(() => (preparation.unfinishedNames = undefined));
     // another surface may never get a request
-    const named = variant === undefined ? name() : undefined;
-    let openPromise: Promise<void> | undefined;
-    const open = async (): Promise<void> => {
-      await (named ?? name());
-      if (opening.open === openOnce) opening.open = undefined;
+    let names = variant === undefined ? startModelNames(model) : undefined;
+    const openNames = async (): Promise<void> => {
+      await (names ??= startModelNames(model));
+      if (open === openNames) open = undefined;
     };
-    const openOnce = (): Promise<void> => (openPromise ??= open());
-    opening.open = openOnce;
-  });
-  context.onClose(() => {
-    isClosed = true;
+    open = openNames;
   });
 
   /** Returns the names of a model. They depend only on the model and on settings that come into force with it. */
   const getModelNames = (model: Model): ModelNames => {
     isUsed = true;
     const preparation = getPreparation(model);
-    preparation.names ??= runToEnd(preparation.unfinishedNames ?? buildModelNames(model));
+    preparation.names ??= runToEnd(buildModelNames(model));
     const { warnings = [] } = preparation;
     preparation.warnings = undefined;
     for (const message of warnings) context.logger.warn(message);
     return preparation.names;
   };
 
-  return context.caches.create({
+  const schemas = context.caches.create({
     name: buildCacheName("graphql schemas"),
     make: (ask: Ask<Caller>): PreparableSchema => {
       const model = ask(MODEL);
       const session = observeSession(ask);
       const key = encodeAccessKey(session);
-      const { schemas } = getPreparation(model);
-      const schema = schemas.get(key) ?? buildSchema(model, getModelNames(model), session);
-      schemas.delete(key); // from here on, the cache keeps or evicts the schema
+      const preparedSchemas = getPreparation(model).schemas;
+      const schema = preparedSchemas.get(key) ?? buildSchema(model, getModelNames(model), session);
+      preparedSchemas.delete(key); // from here on, the cache keeps or evicts the schema
       inUse.delete(key);
       inUse.set(key, new WeakRef(schema));
       for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);
@@ -229,4 +209,6 @@ export const createSchemas = (
     },
     estimateBytes: ({ isWhole }) => BYTES_PER_ROLE + (isWhole ? context.model().relations.size * BYTES_PER_TABLE : 0),
   });
+  const whenOpen: SchemaSource["whenOpen"] = (run) => (open === undefined ? run() : open().then(() => whenOpen(run)));
+  return { schemas, whenOpen };
 };

@@ -1,23 +1,27 @@
-/** Checks where directives are allowed, and decides whether a selection is included. @rule G-DOC-12 */
+/** Declares directives, checks where they are allowed, and decides whether a selection is included. @rule G-DOC-12
+ *  G-INT-8 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { readBoolean, readInt, type Input, type InputContext, type InputPosition } from "../plan/input.ts";
+import { getPosition, readBoolean, readInt, type InputContext, type LocatedInput } from "../plan/input.ts";
 import type { DirectiveTarget, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";
 
-const CONDITION = { if: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: false } };
+const FLAG = new GraphQLNonNull(GraphQLBoolean);
+
+const CONDITION = { if: { type: FLAG } };
 
 const SELECTIONS = ["a field", "a fragment spread", "an inline fragment"] as const;
 
 const DIALECT_DIRECTIVES: Directives = {
-  include: { targets: SELECTIONS, arguments: CONDITION },
-  skip: { targets: SELECTIONS, arguments: CONDITION },
+  include: { description: "whether this query should be included", targets: SELECTIONS, arguments: CONDITION },
+  skip: { description: "whether this query should be skipped", targets: SELECTIONS, arguments: CONDITION },
   cached: {
+    description: "whether this query should be cached (Hasura Cloud only)",
     targets: ["a query"],
     arguments: {
-      refresh: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true },
-      ttl: { type: new GraphQLNonNull(GraphQLInt), hasDefault: true },
+      refresh: { type: FLAG, defaultValue: false },
+      ttl: { type: new GraphQLNonNull(GraphQLInt), defaultValue: 60 },
     },
   },
   _multiple_top_level_fields: { targets: ["a subscription"], arguments: {} },
@@ -29,16 +33,20 @@ const OPERATION_TARGETS: Readonly<Record<OperationDefinitionNode["operation"], D
   subscription: "a subscription",
 };
 
-const FLAG = { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true };
-
 /** Returns the directives of the dialect and the directives that plugins read. */
 export const buildDirectives = (pluginDirectives: readonly GqlDirective[]): Directives => ({
   ...Object.fromEntries(
     pluginDirectives.map((directive) => [
       directive.name,
       {
+        description: directive.description,
         targets: directive.on.map((operation) => OPERATION_TARGETS[operation]),
-        arguments: Object.fromEntries(Object.keys(directive.arguments).map((argument) => [argument, FLAG])),
+        arguments: Object.fromEntries(
+          Object.entries(directive.arguments).map(([argument, defaultValue]) => [
+            argument,
+            { type: FLAG, defaultValue },
+          ]),
+        ),
         pluginDirective: directive,
       },
     ]),
@@ -83,7 +91,7 @@ const checkArguments = (
   knownDirectives: Directives,
   directive: DirectiveNode,
   path: string,
-  take: (name: string, input: Input, position: InputPosition, path: string) => void,
+  take: (name: string, located: LocatedInput) => void,
 ): void => {
   const name = directive.name.value;
   const spec = knownDirectives[name] as DirectiveSpec; // `checkTargets` has found the directive
@@ -92,10 +100,11 @@ const checkArguments = (
     if (!Object.hasOwn(spec.arguments, argument))
       throw noSuchArgument(name, argument, `${path}.${name}`, Object.keys(spec.arguments));
   }
-  for (const [argument, position] of Object.entries(spec.arguments)) {
+  for (const [argument, declaration] of Object.entries(spec.arguments)) {
     const node = argumentNodes.get(argument);
+    const position = getPosition(declaration);
     const at = `${path}.${name}.args.${argument}`;
-    if (node !== undefined) take(argument, { kind: "literal", node }, position, at);
+    if (node !== undefined) take(argument, { input: { kind: "literal", node }, position, path: at });
     else if (!position.hasDefault) throw missingField(argument, at);
   }
 };
@@ -112,8 +121,8 @@ export const isIncluded = (
   checkTargets(knownDirectives, directives, target, path);
   let isKept = true;
   for (const directive of directives) {
-    checkArguments(knownDirectives, directive, path, (_, input, position, at) => {
-      if (readBoolean(context, input, position, at) === (directive.name.value === "skip")) isKept = false;
+    checkArguments(knownDirectives, directive, path, (_, located) => {
+      if (readBoolean(context, located) === (directive.name.value === "skip")) isKept = false;
     });
   }
   return isKept;
@@ -132,9 +141,9 @@ export const readOperationDirectives = (context: InputContext, operation: Operat
   for (const directive of directives) {
     const name = directive.name.value;
     const argumentValues: Record<string, boolean> = { ...knownDirectives[name]?.pluginDirective?.arguments };
-    checkArguments(knownDirectives, directive, "$", (argument, input, position, at) => {
-      if (argument === "ttl") readInt(context, input, position, at);
-      else argumentValues[argument] = readBoolean(context, input, position, at);
+    checkArguments(knownDirectives, directive, "$", (argument, located) => {
+      if (argument === "ttl") readInt(context, located);
+      else argumentValues[argument] = readBoolean(context, located);
     });
     if (knownDirectives[name]?.pluginDirective !== undefined) read.set(name, argumentValues);
   }

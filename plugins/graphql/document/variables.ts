@@ -10,12 +10,10 @@ import {
   type TypeNode,
   type ValueNode,
 } from "graphql";
-import { memoize, type BoundValue, type Json, type SentValue } from "../../../core/index.ts";
-import { coerceColumn } from "../coerce/columns.ts";
+import { memoize, type Json, type SentValue } from "../../../core/index.ts";
 import { describeValue, type LookUp, convertLiteral } from "../coerce/leaf.ts";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
-import type { GqlValueType } from "../value-types.ts";
 
 interface Declaration {
   readonly name: string;
@@ -143,24 +141,22 @@ export const readVariables = (
   return values;
 };
 
-/** The source of a value of a step: fixed by the document, a variable coerced to a column's type, or computed from the
- *  variables. */
-export type ValueSource =
-  | { readonly fixed: BoundValue }
-  | { readonly variable: string; readonly type: GqlValueType; readonly path: string }
-  | { readonly make: (variables: VariableValues) => SentValue };
+/** The source of a value: fixed by the document, or computed from the variables. */
+export type Source<Value> = { readonly fixed: Value } | { readonly make: (variables: VariableValues) => Value };
+
+/** The source of a value of a step. */
+export type ValueSource = Source<SentValue>;
 
 /** Converts the default of a variable, once for all uses in a document. */
 const convertDefault = memoize((literal: ValueNode): Json => convertLiteral(literal, () => null));
 
 /** Computes the value of a source from the variables. @throws RelApiError of the coercion */
-export const computeBoundValue = (source: ValueSource, variables: VariableValues): SentValue => {
-  if ("fixed" in source) return source.fixed;
-  if ("make" in source) return source.make(variables);
-  const value = variables.get(source.variable);
-  const json = value === undefined ? null : "json" in value ? value.json : convertDefault(value.literal);
-  return coerceColumn(source.type, json, source.path);
-};
+export const computeValue = <Value>(source: Source<Value>, variables: VariableValues): Value =>
+  "fixed" in source ? source.fixed : source.make(variables);
+
+/** Returns the source of the converted value. A fixed value is converted at once. */
+export const mapSource = <From, To>(source: Source<From>, convert: (value: From) => To): Source<To> =>
+  "fixed" in source ? { fixed: convert(source.fixed) } : { make: (variables) => convert(source.make(variables)) };
 
 /** Returns the function with which leaves of literals look up the values of variables. */
 export const createLookUp =

@@ -20,7 +20,7 @@ export const introspectionService = defineService<IntrospectionService>("graphql
 
 export interface IntrospectionService {
   readonly metaFields: RoleSchema["metaFields"];
-  introspect(schema: RoleSchema): RoleSchema["introspect"];
+  introspect(schema: RoleSchema, ...question: Parameters<RoleSchema["introspect"]>): Parts;
 }
 
 type Types = ReadonlyMap<string, GraphQLNamedType>;
@@ -152,20 +152,19 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   yield encodeUtf8(before === "{" ? "{}" : "}");
 };
 
-const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
-  function* (field, document, variables) {
-    const collector = createCollector(document, variables);
-    if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
-    const types = yield* collectTypes(yield* schema.buildCompleteSchema());
-    const named = types.get(String(collector.valueOf(field, "name")));
-    yield encodeUtf8(
-      named === undefined
-        ? "null"
-        : createWriters(collector, () => types)
-            .type([field])
-            .write(named),
-    );
-  };
+const introspect: IntrospectionService["introspect"] = function* (schema, field, document, variables) {
+  const collector = createCollector(document, variables);
+  if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
+  const types = yield* collectTypes(yield* schema.buildCompleteSchema());
+  const named = types.get(String(collector.valueOf(field, "name")));
+  yield encodeUtf8(
+    named === undefined
+      ? "null"
+      : createWriters(collector, () => types)
+          .type([field])
+          .write(named),
+  );
+};
 
 const service: IntrospectionService = {
   metaFields: new Map([

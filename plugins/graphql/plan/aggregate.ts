@@ -1,29 +1,20 @@
 /** `{ aggregate { count sum { sold } } nodes { id } }`: plans aggregates with the rows that they summarize. @rule
  *  G-AGG-1 … G-AGG-7 */
-import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GraphQLObjectType } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
-import { getItemPosition, readBoolean, readEnum, readList } from "./input.ts";
+import { readBoolean, readEnum, readList } from "./input.ts";
 import { getRowLimit, type ListArguments } from "./lists.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
-import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
-/** Plans the selection on rows, which may be aggregates again. */
-type PlanRow = (
-  planner: Planner,
-  type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
-) => readonly Output[];
-
-/** Plans a field of type `T_aggregate`, which is `selected`. `planRow` plans its nodes. */
+/** Plans a field of type `T_aggregate`, which is `selected`. */
 export const planAggregate = (
   planner: Planner,
   selected: SelectedField,
   from: ReadFrom,
   list: ListArguments,
-  planRow: PlanRow,
 ): Read => ({
   kind: "read",
   from,
@@ -34,7 +25,7 @@ export const planAggregate = (
       return {
         kind: "nodes",
         as: field.as,
-        outputs: planRow(planner, row, field.selections, field.path),
+        outputs: planner.planRow(planner, row, field),
         ...getRowLimit(planner),
       };
     }
@@ -56,7 +47,7 @@ const planLevel = (
   const outputs: Output[] = [];
   // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
   const type = checkSubselection(selected) as GraphQLObjectType;
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     outputs.push(
       selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection),
     );
@@ -102,12 +93,13 @@ const buildAggregateOutput = (as: string, fn: string, expression: Expression, is
 const planCount = (planner: Planner, selected: SelectedField): Output => {
   let expressions: readonly Expression[] = [];
   let isDistinct = false;
-  visitArguments(planner, selected, ({ part, input, position, path }) => {
+  visitArguments(planner, selected, (argument) => {
+    const { part } = argument;
     if (part?.kind !== "argument") return;
-    if (part.name === "distinct") isDistinct = readBoolean(planner, input, position, path);
+    if (part.name === "distinct") isDistinct = readBoolean(planner, argument);
     if (part.name !== "columns") return;
-    expressions = readList(planner, input, position, path).flatMap((item): Expression[] => {
-      const column = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
+    expressions = readList(planner, argument).flatMap((item): Expression[] => {
+      const column = getFieldPart(readEnum(planner, item));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
   });

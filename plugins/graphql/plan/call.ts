@@ -4,15 +4,15 @@ import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutp
 import { RelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
-import type { VariableValues } from "../document/variables.ts";
+import { computeValue, type VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
 import type { GqlCall, GqlFollowUp, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
 import { describeOrigin, misplacedFieldError, readArgumentLeaves } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, FindRead, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
 import { bindObjects, readKeys } from "./join-objects.ts";
-import type { Planner, PlanJoin } from "./planner.ts";
-import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import type { Planner, PlanJoin, SelectedField } from "./planner.ts";
+import { visitSelections, checkSubselection } from "./selection.ts";
 
 /** The type and the selected members of a result. */
 interface ResultShape {
@@ -40,7 +40,7 @@ const planShape = (planner: Planner, selected: SelectedField, addJoin: AddJoin):
   const object = checkSubselection(selected);
   if (object === undefined) return { type, members: [] };
   const members: ShapeMember[] = [];
-  visitSelections(planner, object, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, object, selected, (selection) => {
     if (selection.kind === "typename") {
       members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
       return;
@@ -64,12 +64,7 @@ const planShape = (planner: Planner, selected: SelectedField, addJoin: AddJoin):
 };
 
 const computeLeafValues = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
-  Object.fromEntries(
-    leaves.map(([name, { value: currentValue, recompute: recomputeValue }]) => [
-      name,
-      recomputeValue === undefined ? currentValue : recomputeValue(variables),
-    ]),
-  );
+  Object.fromEntries(leaves.map(([name, leaf]) => [name, computeValue(leaf, variables)]));
 
 const buildSelection = ({ members }: ResultShape, variables: VariableValues): readonly GqlSelected[] =>
   members.flatMap(({ as, name, key, leaves, shape }) =>

@@ -15,15 +15,12 @@ import type { GqlValueType } from "../value-types.ts";
 import {
   checkCount,
   isNull,
-  getItemPosition,
   openVariable,
-  getPosition,
   readBoolean,
   readList,
   readObject,
   type FieldInput,
-  type Input,
-  type InputPosition,
+  type LocatedInput,
 } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 
@@ -40,46 +37,29 @@ export const countCondition = (planner: Planner): void => {
 /** Plans the conditions of a comparison object on `left`, which must all hold. `value` is the type of `left`. */
 export const planComparison = (
   planner: Planner,
-  input: Input,
-  position: InputPosition,
+  located: LocatedInput,
   left: Expression,
   value: GqlValueType,
-  path: string,
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, input, position, path, (member) => {
+  readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
-    const at = getPosition(member.field);
     // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
-    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member.input, at, member.path)))
-      return;
-    if (part?.kind === "cast") predicates.push(...planCast(planner, member.input, at, left, member.path));
+    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member))) return;
+    if (part?.kind === "cast") predicates.push(...planCast(planner, member, left));
     else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, left, value));
   });
   return predicates;
 };
 
 /** Plans `_cast`, whose comparisons apply to the cast value. @rule G-OP-17 G-OP-28 */
-const planCast = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  left: Expression,
-  path: string,
-): readonly Predicate[] => {
+const planCast = (planner: Planner, located: LocatedInput, left: Expression): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, input, position, path, (member) => {
+  readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
     if (part?.kind !== "cast-to") return;
     predicates.push(
-      ...planComparison(
-        planner,
-        member.input,
-        getPosition(member.field),
-        { kind: "cast", value: left, type: part.value.type.sqlName },
-        part.value,
-        member.path,
-      ),
+      ...planComparison(planner, member, { kind: "cast", value: left, type: part.value.type.sqlName }, part.value),
     );
   });
   return predicates;
@@ -94,27 +74,19 @@ const planOperator = (
 ): Predicate => {
   countCondition(planner);
   const { operator } = part;
-  const { input, path } = member;
-  const position = getPosition(member.field);
   const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
   switch (operator.operand) {
     case "keyword": {
-      const keyword = String(readBoolean(planner, input, position, path));
+      const keyword = String(readBoolean(planner, member));
       return { kind: "compare", left, operator: operator.name, keyword: part.keywords?.[keyword] ?? keyword };
     }
     case "fields":
-      return compare({ fields: planOperandFields(planner, input, position, path) });
+      return compare({ fields: planOperandFields(planner, member) });
     case "list":
       return planList(planner, member, part.value ?? value, left, operator.name);
     default:
       return compare(
-        bindColumn(
-          planner,
-          input,
-          position,
-          { ...(part.value ?? value), isNullable: operator.takesNull === true },
-          path,
-        ),
+        bindColumn(planner, member, { ...(part.value ?? value), isNullable: operator.takesNull === true }),
       );
   }
 };
@@ -123,37 +95,29 @@ const planOperator = (
  *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
 const planList = (
   planner: Planner,
-  { input, field, path }: FieldInput,
+  located: LocatedInput,
   value: GqlValueType,
   left: Expression,
   operator: string,
 ): Predicate => {
-  const position = getPosition(field);
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || findInputFunction(value) !== undefined) {
-    const items = readList(planner, input, position, path, (count) => checkConditions(planner, count));
-    const refs = items.map((element) =>
-      bindColumn(planner, element.input, getItemPosition(position), item, element.path),
-    );
+    const items = readList(planner, located, (count) => checkConditions(planner, count));
+    const refs = items.map((element) => bindColumn(planner, element, item));
     const predicate: Predicate = {
       kind: "or",
       predicates: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
     };
     return operator === "nin" ? { kind: "not", predicate: predicate } : predicate;
   }
-  const ref = bindList(planner, input, position, item, path);
+  const ref = bindList(planner, located, item);
   return { kind: "compare", left, operator, operand: ref };
 };
 
-export const bindList = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  item: GqlValueType,
-  path: string,
-): ValueRef => {
-  rejectStringItems(planner, input, position, item, path);
-  const param = bindLeaf(planner, input, position, path, isJsonValue(item), (json) => {
+export const bindList = (planner: Planner, located: LocatedInput, item: GqlValueType): ValueRef => {
+  const { path } = located;
+  rejectStringItems(planner, located, item);
+  const param = bindLeaf(planner, located, isJsonValue(item), (json) => {
     if (json === null) throw expectedList(path);
     const items = Array.isArray(json) ? json : [json];
     checkCount(planner, items.length, path);
@@ -178,34 +142,23 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
 };
 
 /** Refuses string literals of enum types. @rule G-COE-7 */
-const rejectStringItems = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  item: GqlValueType,
-  path: string,
-): void => {
+const rejectStringItems = (planner: Planner, located: LocatedInput, item: GqlValueType): void => {
+  const { input } = located;
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
-  for (const element of readList(planner, input, position, path)) {
+  for (const element of readList(planner, located)) {
     if (element.input.kind === "literal" && element.input.node.kind === "StringValue")
-      bindColumn({ ...planner, sources: [] }, element.input, getItemPosition(position), item, element.path);
+      bindColumn({ ...planner, sources: [] }, element, item);
   }
 };
 
 /** Plans the members of an operand object. @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
-const planOperandFields = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
-): Readonly<Record<string, Operand>> => {
+const planOperandFields = (planner: Planner, located: LocatedInput): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
-  readObject(planner, input, position, path, (member) => {
+  readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
-    if (part?.kind === "operand-field")
-      fields.set(part.name, bindColumn(planner, member.input, getPosition(member.field), part.value, member.path));
+    if (part?.kind === "operand-field") fields.set(part.name, bindColumn(planner, member, part.value));
   });
-  const type = getNamedType(position.type);
+  const type = getNamedType(located.position.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {
     const part = getFieldPart(field);
     if (part?.kind !== "operand-field" || fields.has(part.name) || field.defaultValue === undefined) continue;

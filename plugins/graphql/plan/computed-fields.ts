@@ -8,7 +8,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { notSupported } from "../errors.ts";
-import { getPosition, readObject, type Input, type InputPosition } from "./input.ts";
+import { readObject, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { getFieldPart } from "../parts.ts";
 import type { GqlComputedField } from "../value-types.ts";
@@ -48,21 +48,21 @@ const orderArguments = (
   return list[0] === ROW_ARGUMENT ? list.slice(1) : list;
 };
 
-/** Plans `args: {…}`. `input` is undefined if the field has no such argument. `path` is the path of the `args`
+/** Plans `args: {…}`. `args` is undefined if the request has no such argument. `path` is the path of the `args`
  *  argument. */
 export const planArguments = (
   planner: Planner,
   routine: Routine,
   fixed: FixedArguments,
-  args: { readonly input: Input; readonly position: InputPosition } | undefined,
+  args: LocatedInput | undefined,
   path: string,
 ): readonly RoutineArgument[] => {
   const argumentsByIndex = new Map<number, ValueRef>();
   if (args !== undefined) {
-    readObject(planner, args.input, args.position, path, ({ field, input, path }) => {
-      const part = getFieldPart(field);
+    readObject(planner, args, (argument) => {
+      const part = getFieldPart(argument.field);
       if (part?.kind === "function-argument")
-        argumentsByIndex.set(part.index, bindColumn(planner, input, getPosition(field), part.value, path));
+        argumentsByIndex.set(part.index, bindColumn(planner, argument, part.value));
     });
   }
   return orderArguments(routine, fixed, argumentsByIndex, path);

@@ -20,9 +20,8 @@ import type { GqlCall, GqlEvents, GqlFollowUp } from "../operations.ts";
 import type { GqlCallContext, GqlForward, GqlForwardRequest } from "../parts.ts";
 import type { CustomPartWith, FindRead, LoadTemplate } from "./function-field.ts";
 import { separateLinks, type Links, type PlanLink } from "./links.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { describeOrigin } from "./plugin-fields.ts";
-import type { SelectedField } from "./selection.ts";
 
 /** A forwarded field without the values of variables. */
 export interface ForwardTemplate {

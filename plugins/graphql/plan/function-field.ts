@@ -1,10 +1,9 @@
 /** Declares the planner's types of steps and of plugins' own fields: their parts, and the fields that functions
  *  resolve. */
 import type { Json, JsonObject } from "../../../core/index.ts";
-import type { ValueSource, VariableValues } from "../document/variables.ts";
+import type { Source, ValueSource, VariableValues } from "../document/variables.ts";
 import type { GqlJoinedRead, GqlLoad, GqlLoads, GqlStep } from "../operations.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";
-import type { LeafInput } from "./input.ts";
 
 export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 export type CustomPartWith<Member extends string> = Extract<CustomPart, Readonly<Record<Member, unknown>>>;
@@ -13,7 +12,7 @@ export type CustomPartWith<Member extends string> = Extract<CustomPart, Readonly
 export interface FunctionField {
   readonly origin: string;
   readonly path: string;
-  readonly leaves: readonly (readonly [string, LeafInput])[];
+  readonly leaves: readonly (readonly [string, Source<Json>])[];
   readonly selection: (variables: VariableValues) => readonly GqlSelected[];
   /** The fields of the result that have rows of tables. */
   readonly joins: readonly JoinTemplate[];

@@ -19,13 +19,13 @@ import {
   type ValueNode,
 } from "graphql";
 import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
-import { describeLiteral, convertLiteral, type LookUp } from "../coerce/leaf.ts";
+import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
 import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
 import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH, NAME } from "../document/parse.ts";
-import { fitsType, createLookUp, type Declarations, type VariableValues } from "../document/variables.ts";
+import { fitsType, createLookUp, type Declarations, type Source, type VariableValues } from "../document/variables.ts";
 import {
   unexpectedValue,
   expectedList,
@@ -51,6 +51,13 @@ export interface InputContext {
 export type Input =
   | { readonly kind: "literal"; readonly node: ValueNode }
   | { readonly kind: "variable"; readonly part: VariablePart };
+
+/** An input with its position and its path in the request. */
+export interface LocatedInput {
+  readonly input: Input;
+  readonly position: InputPosition;
+  readonly path: string;
+}
 
 /** The schema's definition of an input position. */
 export interface InputPosition {
@@ -78,7 +85,7 @@ const checkVariable = (context: InputContext, name: string, position: InputPosit
 };
 
 /** Opens a variable. From then on, the plan may depend on the variable's value. */
-export const openVariable = (context: InputContext, input: Input, position: InputPosition, path: string): Input => {
+export const openVariable = (context: InputContext, { input, position, path }: LocatedInput): Input => {
   if (input.kind === "variable" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
   checkVariable(context, name, position, path);
@@ -89,7 +96,7 @@ export const openVariable = (context: InputContext, input: Input, position: Inpu
 
 /** Returns true for a variable without a value or default, if the option says that it counts as omitted.
  *  @rule G-VAR-11 */
-export const isAbsent = (context: InputContext, input: Input, position: InputPosition, path: string): boolean => {
+export const isAbsent = (context: InputContext, { input, position, path }: LocatedInput): boolean => {
   if (
     !context.schema.options.noNullUnboundVariableDefault ||
     input.kind === "variable" ||
@@ -111,10 +118,9 @@ export const isNull = (input: Input): boolean =>
 export const describeInput = (input: Input): string =>
   input.kind === "variable" ? input.part.description : describeLiteral(input.node);
 
-export interface FieldInput {
+/** The input of a field of an input object. */
+export interface FieldInput extends LocatedInput {
   readonly field: GraphQLInputField;
-  readonly input: Input;
-  readonly path: string;
 }
 
 interface InputMembers {
@@ -123,8 +129,9 @@ interface InputMembers {
   readonly findInput: (name: string) => Input | undefined;
 }
 
-const openMembers = (context: InputContext, rawInput: Input, position: InputPosition, path: string): InputMembers => {
-  const input = openVariable(context, rawInput, position, path);
+const openMembers = (context: InputContext, located: LocatedInput): InputMembers => {
+  const { position, path } = located;
+  const input = openVariable(context, located);
   const type = getNamedType(position.type);
   if (input.kind === "literal") {
     if (input.node.kind !== "ObjectValue") throw unexpectedValue("an object", type.name, describeInput(input), path);
@@ -159,14 +166,13 @@ const openMembers = (context: InputContext, rawInput: Input, position: InputPosi
  *  first, then missing fields in turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const readObject = (
   context: InputContext,
-  rawInput: Input,
-  position: InputPosition,
-  path: string,
+  located: LocatedInput,
   visit: (field: FieldInput) => void,
 ): readonly string[] => {
-  const type = getNamedType(position.type);
+  const { path } = located;
+  const type = getNamedType(located.position.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
-  const { names: written, findInput } = openMembers(context, rawInput, position, path);
+  const { names: written, findInput } = openMembers(context, located);
   const fields = type.getFields();
   const required = Object.values(fields)
     .filter(isRequiredInputField)
@@ -180,16 +186,12 @@ export const readObject = (
     const input = findInput(name);
     const at = appendKey(path, name);
     if (input === undefined) throw missingField(name, at);
-    if (isAbsent(context, input, getPosition(field), at)) absent.add(name);
-    else visit({ field, input, path: at });
+    const member: FieldInput = { field, input, position: getPosition(field), path: at };
+    if (isAbsent(context, member)) absent.add(name);
+    else visit(member);
   }
   return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
 };
-
-interface ItemInput {
-  readonly input: Input;
-  readonly path: string;
-}
 
 /** Refuses a list with too many items. @rule G-LIM-4 */
 export const checkCount = ({ schema: { options } }: InputContext, count: number, path: string): void => {
@@ -200,58 +202,58 @@ export const checkCount = ({ schema: { options } }: InputContext, count: number,
  *  the number of items before they are processed. @rule G-COE-6 G-ERR-6 */
 export const readList = (
   context: InputContext,
-  rawInput: Input,
-  position: InputPosition,
-  path: string,
-  check = (count: number): void => checkCount(context, count, path),
-): readonly ItemInput[] => {
-  const input = openVariable(context, rawInput, position, path);
+  located: LocatedInput,
+  check = (count: number): void => checkCount(context, count, located.path),
+): readonly LocatedInput[] => {
+  const input = openVariable(context, located);
+  const { path } = located;
   if (isNull(input)) throw expectedList(path);
+  const position = getItemPosition(located.position);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
     check(nodes.length);
-    return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: appendIndex(path, i) }));
+    return nodes.map((node, i) => ({ input: { kind: "literal", node }, position, path: appendIndex(path, i) }));
   }
   const items = input.part.items(check);
-  if (items === undefined) return [{ input, path: appendIndex(path, 0) }];
-  return items.map((part, i) => ({ input: { kind: "variable", part }, path: appendIndex(path, i) }));
+  if (items === undefined) return [{ input, position, path: appendIndex(path, 0) }];
+  return items.map((part, i) => ({ input: { kind: "variable", part }, position, path: appendIndex(path, i) }));
 };
 
 /** Returns the position of the items of a list position. */
-export const getItemPosition = (position: InputPosition): InputPosition => {
+const getItemPosition = (position: InputPosition): InputPosition => {
   const type = getNullableType(position.type);
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
 
 /** Reads a Boolean. @rule G-COE-2 */
-export const readBoolean = (context: InputContext, rawInput: Input, position: InputPosition, path: string): boolean => {
-  const input = openVariable(context, rawInput, position, path);
+export const readBoolean = (context: InputContext, located: LocatedInput): boolean => {
+  const input = openVariable(context, located);
   const value =
     input.kind === "variable" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
-  if (typeof value !== "boolean") throw unexpectedValue("a boolean", "Boolean", describeInput(input), path);
+  if (typeof value !== "boolean") throw unexpectedValue("a boolean", "Boolean", describeInput(input), located.path);
   return value;
 };
 
 /** Reads a String. @rule G-COE-4 */
-const readString = (context: InputContext, rawInput: Input, position: InputPosition, path: string): string => {
-  const input = openVariable(context, rawInput, position, path);
+const readString = (context: InputContext, located: LocatedInput): string => {
+  const input = openVariable(context, located);
   const value =
     input.kind === "variable" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
-  if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), path);
+  if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), located.path);
   return value;
 };
 
 /** Reads an Int. @rule G-COE-3 */
-export const readInt = (context: InputContext, rawInput: Input, position: InputPosition, path: string): number => {
-  const input = openVariable(context, rawInput, position, path);
+export const readInt = (context: InputContext, located: LocatedInput): number => {
+  const input = openVariable(context, located);
   const text =
     input.kind === "variable"
       ? numberText(input.part.value())
       : input.node.kind === "IntValue"
         ? input.node.value
         : undefined;
-  if (text === undefined) throw unexpectedValue("a 32-bit integer", "Int", describeInput(input), path);
-  return Number(checkInteger(text, 32, path));
+  if (text === undefined) throw unexpectedValue("a 32-bit integer", "Int", describeInput(input), located.path);
+  return Number(checkInteger(text, 32, located.path));
 };
 
 /** Returns the integer's digits. @throws RelApiError if the number has a fraction or does not fit in this many bits */
@@ -264,24 +266,21 @@ export const checkInteger = (text: string, bits: number, path: string): string =
 };
 
 /** Checks a value of a built-in scalar or an enum. Field parts check values of other types themselves. */
-export const checkBuiltInValue = (context: InputContext, input: Input, position: InputPosition, path: string): void => {
+export const checkBuiltInValue = (context: InputContext, located: LocatedInput): void => {
+  const { input, position } = located;
   if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(position.type)) return;
   const type = getNullableType(position.type);
-  if (isEnumType(type)) readEnum(context, input, position, path);
-  else if (type === GraphQLBoolean) readBoolean(context, input, position, path);
-  else if (type === GraphQLInt) readInt(context, input, position, path);
-  else if (type === GraphQLString) readString(context, input, position, path);
+  if (isEnumType(type)) readEnum(context, located);
+  else if (type === GraphQLBoolean) readBoolean(context, located);
+  else if (type === GraphQLInt) readInt(context, located);
+  else if (type === GraphQLString) readString(context, located);
 };
 
 /** Reads an enum value. @rule G-COE-7 */
-export const readEnum = (
-  context: InputContext,
-  rawInput: Input,
-  position: InputPosition,
-  path: string,
-): GraphQLEnumValue => {
+export const readEnum = (context: InputContext, located: LocatedInput): GraphQLEnumValue => {
+  const { position, path } = located;
   const type = getNamedType(position.type) as GraphQLEnumType; // the caller passes only enum positions
-  const input = openVariable(context, rawInput, position, path);
+  const input = openVariable(context, located);
   const name =
     input.kind === "variable" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
   if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, describeInput(input), path);
@@ -309,31 +308,19 @@ const holdsVariable = (node: ValueNode): boolean => {
   return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
 };
 
-/** A value that is only bound. The planner coerces it at once, and again for other values of the variables. */
-export interface LeafInput {
-  readonly value: Json;
-  /** Coerces the value for other variables. Undefined if the value does not depend on variables. */
-  readonly recompute: ((variables: VariableValues) => Json) | undefined;
-}
-
 /** Reads a value that is only bound. With `isJson`, enum literals in the value are strings, and its lists are not lists
  *  of the schema. */
 export const readLeaf = (
   context: InputContext,
-  input: Input,
-  position: InputPosition,
-  path: string,
+  { input, position, path }: LocatedInput,
   isJson: boolean,
-): LeafInput => {
+): Source<Json> => {
   if (input.kind === "variable") {
-    const { bound, path: variablePath } = input.part;
-    return { value: bound, recompute: (variables) => findValue(variables, variablePath) };
+    const { path: variablePath } = input.part;
+    return { make: (variables) => findValue(variables, variablePath) };
   }
   const { node } = input;
   checkItems(context, node, position, path);
-  const read = (lookUp: LookUp): Json => convertLiteral(node, lookUp, isJson);
-  return {
-    value: read(createLookUp(context.variables.bound)),
-    recompute: holdsVariable(node) ? (variables) => read(createLookUp(variables)) : undefined,
-  };
+  const read = (variables: VariableValues): Json => convertLiteral(node, createLookUp(variables), isJson);
+  return holdsVariable(node) ? { make: read } : { fixed: read(context.variables.bound) };
 };

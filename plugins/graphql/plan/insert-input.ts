@@ -5,19 +5,8 @@ import { coerceColumn } from "../coerce/columns.ts";
 import { tooMany, validationFailed } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { planConflict } from "./conflict.ts";
-import {
-  isNull,
-  getItemPosition,
-  readLeaf,
-  openVariable,
-  getPosition,
-  readList,
-  readObject,
-  type FieldInput,
-  type Input,
-  type InputPosition,
-} from "./input.ts";
-import { countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
+import { isNull, readLeaf, openVariable, readList, readObject, type LocatedInput } from "./input.ts";
+import { coerceLeaf, countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
 import { getFieldPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -51,10 +40,8 @@ export const countInserts = (planner: Planner, rows: readonly InputRow[]): void 
   if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
 };
 
-export const readRows = (planner: Planner, input: Input, position: InputPosition, path: string): readonly InputRow[] =>
-  readList(planner, input, position, path, (count) => checkValues(planner, count)).map((item) =>
-    readRow(planner, item.input, getItemPosition(position), item.path),
-  );
+export const readRows = (planner: Planner, located: LocatedInput): readonly InputRow[] =>
+  readList(planner, located, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
 
 /** Returns the error for an insert with too many values. @rule G-LIM-4 */
 export const tooManyValues = ({ schema: { options } }: Planner): Error =>
@@ -69,26 +56,22 @@ export const countValue = (planner: Planner): void => {
   planner.budget.insertValues--;
 };
 
-export const readRow = (planner: Planner, input: Input, position: InputPosition, path: string): InputRow => {
+export const readRow = (planner: Planner, located: LocatedInput): InputRow => {
   const cells: InputCell[] = [];
   const related: InputRelated[] = [];
   countValue(planner);
-  readObject(planner, input, position, path, (member) => {
+  readObject(planner, located, (member) => {
     countValue(planner);
     const part = getFieldPart(member.field);
     if (part?.kind === "column") cells.push(readCell(planner, member, part.column, part.value));
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", member.path);
     else if (part?.kind === "relationship") {
       // nested data that is null counts as omitted @rule G-NST-7
-      if (isNull(openVariable(planner, member.input, getPosition(member.field), member.path))) return;
+      if (isNull(openVariable(planner, member))) return;
       const { relationship, target } = part;
       const isBefore =
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
-      const relatedInput = readRelated(
-        planner,
-        { ...member, position: getPosition(member.field) },
-        relationship.isToOne,
-      );
+      const relatedInput = readRelated(planner, member, relationship.isToOne);
       if (relatedInput.rows.length > 0)
         related.push({ name: member.field.name, relationship, target, isBefore, ...relatedInput });
     }
@@ -96,40 +79,27 @@ export const readRow = (planner: Planner, input: Input, position: InputPosition,
   return { cells, related };
 };
 
-const readCell = (
-  planner: Planner,
-  { field, input, path }: FieldInput,
-  column: Column,
-  value: GqlValueType,
-): InputCell => {
-  rejectStringLiteral(value, input, path);
-  const leaf = readLeaf(planner, input, getPosition(field), path, isJsonValue(value));
-  const fixed = coerceColumn(value, leaf.value, path);
-  const { recompute: recomputeValue } = leaf;
-  return {
-    column,
-    value,
-    source:
-      recomputeValue === undefined
-        ? { fixed }
-        : { make: (variables) => coerceColumn(value, recomputeValue(variables), path) },
-  };
+const readCell = (planner: Planner, located: LocatedInput, column: Column, value: GqlValueType): InputCell => {
+  const { path } = located;
+  rejectStringLiteral(value, located);
+  const leaf = readLeaf(planner, located, isJsonValue(value));
+  const { source } = coerceLeaf(planner, leaf, (json) => coerceColumn(value, json, path));
+  return { column, value, source };
 };
 
 export const readRelated = (
   planner: Planner,
-  { position, input, path }: { readonly position: InputPosition; readonly input: Input; readonly path: string },
+  located: LocatedInput,
   isToOne: boolean,
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, input, position, path, ({ field: inner, input: value, path }) => {
-    const part = getFieldPart(inner);
+  readObject(planner, located, (argument) => {
+    const part = getFieldPart(argument.field);
     if (part?.kind !== "argument") return;
-    const argumentPosition = getPosition(inner);
-    if (part.name === "on_conflict") conflict = planConflict(planner, value, argumentPosition, path);
-    else if (isToOne) rows = [readRow(planner, value, argumentPosition, path)];
-    else rows = readRows(planner, value, argumentPosition, path);
+    if (part.name === "on_conflict") conflict = planConflict(planner, argument);
+    else if (isToOne) rows = [readRow(planner, argument)];
+    else rows = readRows(planner, argument);
   });
   countInserts(planner, rows);
   return { rows, conflict };

@@ -9,7 +9,7 @@ import {
   type WriteRows,
 } from "../../../core/index.ts";
 import { findInputFunction, isJson } from "../coerce/columns.ts";
-import { computeBoundValue, type VariableValues } from "../document/variables.ts";
+import { computeValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
 import { getQualifiedName } from "./where.ts";
 
@@ -40,7 +40,7 @@ export const buildPayloadRows = (
 };
 
 const encodeCell = (cell: InputCell, variables: VariableValues): string => {
-  const text = computeBoundValue(cell.source, variables) as string | null; // coerceColumn returns only strings and null
+  const text = computeValue(cell.source, variables) as string | null; // coerceColumn returns only strings and null
   if (text === null) return "null";
   return isJson(cell.value) && cell.value.element === undefined ? text : JSON.stringify(text);
 };

@@ -17,9 +17,9 @@ import {
 } from "./insert-input.ts";
 import { buildInsert, isFixed, buildPayloadRows, encodeRows, encodeRow } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
-import { bind, type Planner } from "./planner.ts";
+import { bind, type Planner, type SelectedField } from "./planner.ts";
 import { createPlainRowReader, type PlainRowReader, type PlainRows } from "./plain-rows.ts";
-import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { visitArguments, type GivenArgument } from "./selection.ts";
 import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep } from "./writes.ts";
 
 /** Plans the insert. If no rows are written, it returns the response as a string, because nothing needs to run. */
@@ -34,17 +34,17 @@ export const planInsert = (
   let rowsArgument: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
   visitArguments(planner, selected, (argument) => {
-    const { part, input, position, path } = argument;
+    const { part, position } = argument;
     if (part?.kind !== "argument") return;
-    if (part.name === "on_conflict") conflict = planConflict(planner, input, position, path);
+    if (part.name === "on_conflict") conflict = planConflict(planner, argument);
     else {
       rowsArgument = argument;
       if (isOne) {
-        rows = [readRow(planner, input, position, path)];
+        rows = [readRow(planner, argument)];
         return;
       }
       reader = createPlainRowReader(position.type);
-      rows = readPlainRows(planner, argument, reader) ?? readRows(planner, input, position, path);
+      rows = readPlainRows(planner, argument, reader) ?? readRows(planner, argument);
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
@@ -64,15 +64,13 @@ export const planInsert = (
 /** Reads a list for its rows or its errors, without effect on the plan. */
 const readWithoutEffect = (
   planner: Planner,
-  { input, position, path }: GivenArgument,
+  argument: GivenArgument,
   variables: VariableValues,
 ): readonly InputRow[] => {
   const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.variableInsertValues };
   return readRows(
     { ...planner, budget, variables: createUntrackedVariables(variables), sources: [], allSources: [] },
-    input,
-    position,
-    path,
+    argument,
   );
 };
 
@@ -93,7 +91,7 @@ const readPlainRows = (
   argument: GivenArgument,
   reader: PlainRowReader,
 ): readonly InputRow[] | undefined => {
-  const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
+  const openedInput = openVariable(planner, argument);
   if (openedInput.kind !== "variable") return undefined;
   const shape = openedInput.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
@@ -122,7 +120,7 @@ const createPayloadSource = (
   rows: readonly InputRow[],
   reader: PlainRowReader | undefined,
 ): ValueSource => {
-  const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
+  const openedInput = openVariable(planner, argument);
   if (reader !== undefined && openedInput.kind === "variable") {
     const { path } = openedInput.part;
     return {

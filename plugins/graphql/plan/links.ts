@@ -27,8 +27,8 @@ import type { GqlFollowUp } from "../operations.ts";
 import { getFieldPart } from "../parts.ts";
 import type { CustomPartWith, FindRead, JoinTemplate, LoadTemplate } from "./function-field.ts";
 import { bindObjects, readKeys } from "./join-objects.ts";
-import type { Planner } from "./planner.ts";
-import { collectFields, type CollectedField, type SelectedField } from "./selection.ts";
+import type { Planner, SelectedField } from "./planner.ts";
+import { collectFields, type CollectedField } from "./selection.ts";
 
 type LinkPart = CustomPartWith<"join"> | CustomPartWith<"delegate">;
 

@@ -4,20 +4,10 @@ import { type Expression, type Json, type Read, type ValueRef } from "../../../c
 import { parseDecimal, isFloatLiteral, numberText } from "../coerce/numbers.ts";
 import { describeValue } from "../coerce/leaf.ts";
 import { unexpectedValue, validationFailed } from "../errors.ts";
-import {
-  checkInteger,
-  describeInput,
-  isNull,
-  getItemPosition,
-  openVariable,
-  readEnum,
-  readList,
-  type Input,
-  type InputPosition,
-} from "./input.ts";
+import { checkInteger, describeInput, isNull, openVariable, readEnum, readList, type LocatedInput } from "./input.ts";
 import { planOrderBy } from "./order.ts";
-import { bindLeaf, type Planner } from "./planner.ts";
-import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments, type GivenArgument } from "./selection.ts";
 import { omitTrue, planWhere } from "./where.ts";
 import { getFieldPart } from "../parts.ts";
 
@@ -35,35 +25,33 @@ export const planListArguments = (
 ): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
   visitArguments(planner, selected, (argument) => {
-    const { part, input, position, path } = argument;
+    const { part } = argument;
     if (part?.kind !== "argument") {
       handleArgument(argument);
       return;
     }
     switch (part.name) {
       case "where":
-        if (!isNull(openVariable(planner, input, position, path)))
-          list.where = omitTrue(planWhere(planner, input, position, path));
+        if (!isNull(openVariable(planner, argument))) list.where = omitTrue(planWhere(planner, argument));
         return;
       case "having":
-        if (!isNull(openVariable(planner, input, position, path)))
-          list.having = omitTrue(planWhere(planner, input, position, path));
+        if (!isNull(openVariable(planner, argument))) list.having = omitTrue(planWhere(planner, argument));
         return;
       case "order_by": {
-        const terms = planOrderBy(planner, input, position, path);
+        const terms = planOrderBy(planner, argument);
         if (terms.length > 0) list.orderBy = terms;
         return;
       }
       case "distinct_on": {
-        const columns = planDistinct(planner, input, position, path);
+        const columns = planDistinct(planner, argument);
         if (columns.length > 0) list.distinctOn = columns;
         return;
       }
       case "limit":
-        list.limit = bindUnlessNull(planner, input, position, path, encodeLimit);
+        list.limit = bindUnlessNull(planner, argument, encodeLimit);
         return;
       case "offset":
-        list.offset = bindUnlessNull(planner, input, position, path, encodeOffset);
+        list.offset = bindUnlessNull(planner, argument, encodeOffset);
         return;
       default:
         handleArgument(argument);
@@ -82,15 +70,14 @@ export const planListArguments = (
 
 const bindUnlessNull = (
   planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
+  located: LocatedInput,
   write: (value: Json, actual: string, path: string) => string,
 ): ValueRef | undefined => {
+  const { input, path } = located;
   const isVariable = input.kind === "variable" || input.node.kind === "Variable";
   // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
-  const param = bindLeaf(planner, input, position, path, false, (value) =>
+  const param = bindLeaf(planner, located, false, (value) =>
     value === null ? null : write(value, isVariable ? describeValue(value) : describeInput(input), path),
   );
   return { param };
@@ -115,11 +102,11 @@ const encodeOffset = (value: Json, word: string, path: string): string => {
 };
 
 /** Plans `distinct_on`. @rule G-DIS-2 */
-const planDistinct = (planner: Planner, input: Input, position: InputPosition, path: string): readonly Expression[] => {
-  if (isNull(openVariable(planner, input, position, path))) return [];
+const planDistinct = (planner: Planner, located: LocatedInput): readonly Expression[] => {
+  if (isNull(openVariable(planner, located))) return [];
   const columns = new Map<string, Expression>();
-  for (const item of readList(planner, input, position, path)) {
-    const part = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
+  for (const item of readList(planner, located)) {
+    const part = getFieldPart(readEnum(planner, item));
     if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
   }
   return [...columns.values()];

@@ -7,8 +7,7 @@ import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { computeArguments, planFunctionField } from "./call.ts";
 import { checkCount, planDelegateLoad } from "./forward.ts";
 import type { LoadTemplate, CustomPartWith, FindRead, StepLoads } from "./function-field.ts";
-import type { Planner } from "./planner.ts";
-import type { SelectedField } from "./selection.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 
 /** Returns an object of the columns that the field needs. */
 const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output => ({

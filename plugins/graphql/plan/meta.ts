@@ -5,10 +5,10 @@ import { convertLiteral } from "../coerce/leaf.ts";
 import { createLookUp } from "../document/variables.ts";
 import { tooMany } from "../errors.ts";
 import { checkBuiltInValue } from "./input.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
 import type { Parts } from "../role-schema.ts";
-import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Validates a meta field like any other field, and resolves it as JSON text. `pieces` writes the text in time slices,
  *  because the text of a large schema takes long. `text` writes it synchronously. */
@@ -47,10 +47,10 @@ const checkField = (planner: Planner, selected: SelectedField, enclosingLists: n
   if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the check reads the arguments, so their variables become part of the cache key
-  visitArguments(planner, selected, ({ input, position, path }) => checkBuiltInValue(planner, input, position, path));
+  visitArguments(planner, selected, (argument) => checkBuiltInValue(planner, argument));
   const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     if (selection.kind === "field") checkField(planner, selection, lists);
   });
 };

@@ -1,11 +1,11 @@
 /** Plans the root fields of mutations as one step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
 import type { StepTemplate } from "./function-field.ts";
-import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GraphQLObjectType } from "graphql";
 import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
-import { countWrites, openStep, type Planner } from "./planner.ts";
+import { countWrites, openStep, type Planner, type SelectedField, type SelectionSets } from "./planner.ts";
 import { planPrimaryKey, planReadField } from "./query.ts";
-import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
 import { isCall, planCall, type OperationParts } from "./operation-parts.ts";
 import { planCustomField } from "./plugin-root-fields.ts";
@@ -17,12 +17,11 @@ import type { GqlOutput } from "../operations.ts";
 export const planMutationFields = (
   planner: Planner,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
+  selections: SelectionSets,
   parts: OperationParts,
 ): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
-  visitSelections(planner, type, sets, path, (selection) => {
+  visitSelections(planner, type, selections, (selection) => {
     if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
     else outputs.push(planField(planner, selection, parts));
   });
@@ -40,13 +39,7 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
     case "namespace":
       return {
         as,
-        outputs: planMutationFields(
-          planner,
-          checkSubselection(selected) as GraphQLObjectType,
-          selected.selections,
-          selected.path,
-          parts,
-        ),
+        outputs: planMutationFields(planner, checkSubselection(selected) as GraphQLObjectType, selected, parts),
       }; // a namespace is an object
     case "insert":
       return addStep(planInsert(stepPlanner, selected, part.relation, false));
@@ -80,9 +73,9 @@ const planDelete = (planner: Planner, selected: SelectedField, relation: Relatio
   let where: Predicate | undefined;
   if (isOne) where = planPrimaryKey(planner, selected);
   else {
-    visitArguments(planner, selected, ({ part, input, position, path }) => {
-      if (part?.kind === "argument" && part.name === "where")
-        where = omitTrue(planWhere(planner, input, position, path));
+    visitArguments(planner, selected, (argument) => {
+      if (argument.part?.kind === "argument" && argument.part.name === "where")
+        where = omitTrue(planWhere(planner, argument));
     });
   }
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);

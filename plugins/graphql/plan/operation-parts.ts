@@ -3,8 +3,7 @@ import type { GqlCall, GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import { planForward, type ForwardTemplate } from "./forward.ts";
 import type { CustomPartWith, StepTemplate } from "./function-field.ts";
-import type { Planner } from "./planner.ts";
-import type { SelectedField } from "./selection.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 
 export interface OperationParts {
   readonly steps: StepTemplate[];

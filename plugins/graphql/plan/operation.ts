@@ -1,7 +1,7 @@
 /** Plans a whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
  *  G-SUB-2 G-INT-9 G-INT-10 */
 import type { JoinTemplate, StepTemplate, StepLoads } from "./function-field.ts";
-import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GraphQLField, GraphQLObjectType } from "graphql";
 import type { BundleField, Plan } from "../../../core/index.ts";
 import { hasDirective, readOperationDirectives } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
@@ -11,9 +11,9 @@ import { collectLoads } from "./load.ts";
 import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
-import { openStep, type Planner } from "./planner.ts";
+import { openStep, type Planner, type SelectedField, type SelectionSets } from "./planner.ts";
 import { planReadField } from "./query.ts";
-import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection } from "./selection.ts";
 import { buildStep } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
@@ -47,10 +47,10 @@ export const getRootType = (planner: Pick<Planner, "schema">, { operation }: Par
 
 export const planOperation = (planner: Planner, parsed: ParsedDocument, root: GraphQLObjectType): OperationTemplate => {
   const { operation } = parsed;
-  const sets = [operation.selectionSet];
+  const selections: SelectionSets = { selections: [operation.selectionSet], path: "$" };
   if (operation.operation === "mutation") {
     const parts: OperationParts = { steps: [], calls: [] };
-    const outputs = planMutationFields(planner, root, sets, "$", parts);
+    const outputs = planMutationFields(planner, root, selections, parts);
     return {
       kind: "mutation",
       directives: readOperationDirectives(planner, operation),
@@ -63,7 +63,7 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       outputs,
     };
   }
-  const reads = planReads(planner, root, sets, operation.operation);
+  const reads = planReads(planner, root, selections, operation.operation);
   const template = { ...reads, directives: readOperationDirectives(planner, operation) };
   if (
     operation.operation === "subscription" &&
@@ -99,7 +99,7 @@ interface PendingReads {
 const planReads = (
   planner: Planner,
   root: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
+  selections: SelectionSets,
   kind: "query" | "subscription",
 ): Omit<OperationTemplate, "directives"> => {
   const reads: PendingReads = {
@@ -116,8 +116,7 @@ const planReads = (
   visitSelections(
     planner,
     root,
-    sets,
-    "$",
+    selections,
     (selection) => {
       if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
       else if (meta?.get(selection.name) === selection.field) addMetaField(reads, selection);
@@ -148,7 +147,7 @@ const planField = (reads: PendingReads, selected: SelectedField): BundleField =>
   if (part?.kind === "namespace") {
     const fields: BundleField[] = [];
     const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-    visitSelections(reads.planner, type, selected.selections, selected.path, (selection) => {
+    visitSelections(reads.planner, type, selected, (selection) => {
       fields.push(
         selection.kind === "typename" ? { as: selection.as, value: selection.value } : planField(reads, selection),
       );
@@ -173,7 +172,7 @@ const containsCall = (planner: Planner, selected: SelectedField): boolean => {
   const { fields } = planner.budget;
   let hasCall = false;
   const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     if (selection.kind === "field" && isCall(selection)) hasCall = true;
   });
   planner.budget.fields = fields;
@@ -185,7 +184,7 @@ const addNamespace = (reads: PendingReads, selected: SelectedField): void => {
   closeBundle(reads);
   const outer = reads.outputs.splice(0);
   const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-  visitSelections(reads.planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(reads.planner, type, selected, (selection) => {
     if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
     else if (isCall(selection)) addCall(reads, selection, selection.part);
     else reads.fields.push(planField(reads, selection));

@@ -2,18 +2,7 @@
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import { tooMany } from "../errors.ts";
-import {
-  isNull,
-  getItemPosition,
-  openVariable,
-  getPosition,
-  readEnum,
-  readList,
-  readObject,
-  type FieldInput,
-  type Input,
-  type InputPosition,
-} from "./input.ts";
+import { isNull, openVariable, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { getQualifiedName } from "./where.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
@@ -23,39 +12,26 @@ type LiftExpression = (inner: Expression) => Expression;
 
 const keepExpression: LiftExpression = (inner) => inner;
 
-export const planOrderBy = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
-): readonly OrderBy[] => {
-  if (isNull(openVariable(planner, input, position, path))) return [];
+export const planOrderBy = (planner: Planner, located: LocatedInput): readonly OrderBy[] => {
+  if (isNull(openVariable(planner, located))) return [];
   const { options } = planner.schema;
-  const items = readList(planner, input, position, path, (count) => {
+  const items = readList(planner, located, (count) => {
     if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
   });
-  return items.flatMap((item) => planTerms(planner, item.input, getItemPosition(position), keepExpression, item.path));
+  return items.flatMap((item) => planTerms(planner, item, keepExpression));
 };
 
-const planTerms = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  lift: LiftExpression,
-  path: string,
-): readonly OrderBy[] =>
-  planInRequestOrder(planner, input, position, path, (member, part) => planTerm(planner, member, part, lift));
+const planTerms = (planner: Planner, located: LocatedInput, lift: LiftExpression): readonly OrderBy[] =>
+  planInRequestOrder(planner, located, (member, part) => planTerm(planner, member, part, lift));
 
 /** Validates the fields in name order, and applies them in the order of the request. @rule G-ORD-2 G-DOC-14 */
 const planInRequestOrder = (
   planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
+  located: LocatedInput,
   plan: (member: FieldInput, part: GqlPart) => readonly OrderBy[],
 ): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
-  const written = readObject(planner, input, position, path, (member) => {
+  const written = readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) terms.set(member.field.name, plan(member, part));
   });
@@ -63,10 +39,8 @@ const planInRequestOrder = (
 };
 
 const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
-  const { input, path } = member;
-  const position = getPosition(member.field);
   // an ordering that is null counts as omitted @rule G-ORD-4
-  if (isNull(openVariable(planner, input, position, path))) return [];
+  if (isNull(openVariable(planner, member))) return [];
   switch (part.kind) {
     case "column":
       return [planDirection(planner, member, lift({ kind: "column", name: part.column.name }))];
@@ -75,41 +49,21 @@ const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: Lif
     case "expression":
       return [planDirection(planner, member, lift(part.expression))];
     case "members":
-      return planTerms(planner, input, position, lift, path);
+      return planTerms(planner, member, lift);
     case "relationship":
-      return planTerms(
-        planner,
-        input,
-        position,
-        (value) => lift({ kind: "related", relationship: part.relationship.id, value }),
-        path,
+      return planTerms(planner, member, (value) =>
+        lift({ kind: "related", relationship: part.relationship.id, value }),
       );
     case "relationship-aggregate":
-      return planAggregateTerms(
-        planner,
-        input,
-        position,
-        (fn, expressions) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, expressions }),
-        path,
+      return planAggregateTerms(planner, member, (fn, expressions) =>
+        lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, expressions }),
       );
     case "computed": {
       const { field } = part;
       if (field.target === undefined) return [planDirection(planner, member, lift(buildComputedExpression(field)))];
       const { routine, target } = { routine: getQualifiedName(field.routine), target: getQualifiedName(field.target) };
-      return planAggregateTerms(
-        planner,
-        input,
-        position,
-        (fn, expressions) =>
-          lift({
-            kind: "computed-aggregate",
-            routine,
-            ...buildDefaultArguments(field),
-            target,
-            fn,
-            expressions,
-          }),
-        path,
+      return planAggregateTerms(planner, member, (fn, expressions) =>
+        lift({ kind: "computed-aggregate", routine, ...buildDefaultArguments(field), target, fn, expressions }),
       );
     }
     default:
@@ -120,7 +74,7 @@ const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: Lif
 /** Plans an ordering of the column with operands, for example by distance. @rule X-ORD-3 */
 const planOrdering = (
   planner: Planner,
-  { field, input, path }: FieldInput,
+  ordering: FieldInput,
   { name, operands }: OrderingSpec,
   expression: Expression,
   lift: LiftExpression,
@@ -134,12 +88,10 @@ const planOrdering = (
       value: expression,
       operands: operands.map((operand) => valuesByName.get(operand.name) ?? { constant: null }),
     });
-  readObject(planner, input, getPosition(field), path, (member) => {
+  readObject(planner, ordering, (member) => {
     const part = getFieldPart(member.field);
-    const position = getPosition(member.field);
-    if (part?.kind === "operand-field")
-      valuesByName.set(part.name, bindColumn(planner, member.input, position, part.value, member.path));
-    else if (part?.kind === "argument" && !isNull(openVariable(planner, member.input, position, member.path)))
+    if (part?.kind === "operand-field") valuesByName.set(part.name, bindColumn(planner, member, part.value));
+    else if (part?.kind === "argument" && !isNull(openVariable(planner, member)))
       order = planDirection(planner, member, expression);
   });
   return order === undefined
@@ -150,29 +102,21 @@ const planOrdering = (
 /** Plans orderings by aggregates of related rows. @rule G-ORD-6 */
 const planAggregateTerms = (
   planner: Planner,
-  input: Input,
-  position: InputPosition,
+  located: LocatedInput,
   aggregate: (fn: string, expressions: readonly Expression[]) => Expression,
-  path: string,
 ): readonly OrderBy[] =>
-  planInRequestOrder(planner, input, position, path, (member, part) => {
+  planInRequestOrder(planner, located, (member, part) => {
     if (part.kind === "count")
-      return isNull(openVariable(planner, member.input, getPosition(member.field), member.path))
-        ? []
-        : [planDirection(planner, member, aggregate("count", []))];
+      return isNull(openVariable(planner, member)) ? [] : [planDirection(planner, member, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
-    return planInRequestOrder(planner, member.input, getPosition(member.field), member.path, (column, columnPart) => {
-      if (
-        columnPart.kind !== "column" ||
-        isNull(openVariable(planner, column.input, getPosition(column.field), column.path))
-      )
-        return [];
+    return planInRequestOrder(planner, member, (column, columnPart) => {
+      if (columnPart.kind !== "column" || isNull(openVariable(planner, column))) return [];
       return [planDirection(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
     });
   });
 
 /** Plans a direction with the position of nulls. @rule G-ORD-3 */
-const planDirection = (planner: Planner, { field, input, path }: FieldInput, expression: Expression): OrderBy => {
-  const part = getFieldPart(readEnum(planner, input, getPosition(field), path));
+const planDirection = (planner: Planner, located: LocatedInput, expression: Expression): OrderBy => {
+  const part = getFieldPart(readEnum(planner, located));
   return part?.kind === "direction" ? { expression, direction: part.direction, nulls: part.nulls } : { expression };
 };

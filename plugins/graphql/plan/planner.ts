@@ -1,6 +1,14 @@
 /** The state that all parts of the planner share: the schema, the document, the variables, and the bound values of the
  *  current step. */
-import type { FragmentDefinitionNode, DocumentNode, OperationTypeNode } from "graphql";
+import type {
+  FieldNode,
+  FragmentDefinitionNode,
+  DocumentNode,
+  GraphQLField,
+  GraphQLObjectType,
+  OperationTypeNode,
+  SelectionSetNode,
+} from "graphql";
 import {
   limitExceeded,
   type BoundValue,
@@ -11,10 +19,10 @@ import {
 } from "../../../core/index.ts";
 import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
 import { unexpectedValue, tooMany } from "../errors.ts";
-import type { ValueSource } from "../document/variables.ts";
-import { describeInput, readLeaf, type Input, type InputContext, type InputPosition } from "./input.ts";
+import { computeValue, mapSource, type Source, type ValueSource } from "../document/variables.ts";
+import { describeInput, readLeaf, type InputContext, type LocatedInput } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
-import type { SelectedField } from "./selected-field.ts";
+import type { GqlPart } from "../parts.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -60,8 +68,27 @@ export const createBudget = ({
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });
 
+/** A field of a selection with all its occurrences. */
+export interface SelectedField {
+  /** The response name of the field. */
+  readonly as: string;
+  readonly name: string;
+  readonly node: FieldNode;
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly part: GqlPart | undefined;
+  readonly path: string;
+  /** The selection sets of all occurrences of the field. */
+  readonly selections: readonly SelectionSetNode[];
+}
+
+/** The selection sets of a field or an operation, with the path of the field. */
+export type SelectionSets = Pick<SelectedField, "selections" | "path">;
+
 /** Plans a field with rows of a table. */
 export type PlanJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;
+
+/** Plans the selection on rows. */
+export type PlanRow = (planner: Planner, type: GraphQLObjectType, selections: SelectionSets) => readonly Output[];
 
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;
@@ -77,7 +104,9 @@ export interface Planner extends InputContext {
   readonly loads: Map<Output, LoadTemplate>;
   /** The reads of rows that belong to results of functions. */
   readonly joins: JoinTemplate[];
+  // the files of these functions import files that call them
   readonly planJoin: PlanJoin;
+  readonly planRow: PlanRow;
 }
 
 /** Returns a planner for the next statement, whose parameters are counted from 0. */
@@ -103,29 +132,32 @@ export const countWrites = ({ budget, schema: { options } }: Planner, count = 1)
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
-/** Binds a value that does not affect the plan. The planner coerces it now to report errors, and again for other values
- *  of the variables. */
+/** Coerces a value that does not affect the plan: now, to report errors, and again for other values of the
+ *  variables. */
+export const coerceLeaf = <Value>(
+  planner: Planner,
+  leaf: Source<Json>,
+  coerce: (value: Json) => Value,
+): { readonly value: Value; readonly source: Source<Value> } => {
+  const source = mapSource(leaf, coerce);
+  return { value: computeValue(source, planner.variables.bound), source };
+};
+
+/** Binds a value that does not affect the plan. */
 export const bindLeaf = (
   planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
+  located: LocatedInput,
   isJsonPlace: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const leaf = readLeaf(planner, input, position, path, isJsonPlace);
-  const currentValue = coerce(leaf.value);
-  planner.budget.boundLength -= currentValue?.length ?? 0;
+  const { value, source } = coerceLeaf(planner, readLeaf(planner, located, isJsonPlace), coerce);
+  planner.budget.boundLength -= value?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
-  const { recompute: recomputeValue } = leaf;
-  return bind(
-    planner,
-    recomputeValue === undefined ? { fixed: currentValue } : { make: (variables) => coerce(recomputeValue(variables)) },
-  );
+  return bind(planner, source);
 };
 
 /** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */
-export const rejectStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
+export const rejectStringLiteral = (value: GqlValueType, { input, path }: LocatedInput): void => {
   const { enumTable } = value.element ?? value;
   if (
     enumTable === undefined ||
@@ -140,18 +172,10 @@ export const isJsonValue = (value: GqlValueType): boolean =>
   isJson(value) || (value.element !== undefined && isJson(value.element));
 
 /** Binds a value of a column's type. @rule G-OP-36 G-TYP-34 */
-export const bindColumn = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  value: GqlValueType,
-  path: string,
-): ValueRef => {
-  rejectStringLiteral(value, input, path);
-  const param = bindLeaf(planner, input, position, path, isJsonValue(value), (json) => coerceColumn(value, json, path));
-  // for a variable, the most frequent case, later requests need not read the document
-  if (input.kind === "literal" && input.node.kind === "Variable")
-    planner.sources[param] = { variable: input.node.name.value, type: value, path };
+export const bindColumn = (planner: Planner, located: LocatedInput, value: GqlValueType): ValueRef => {
+  const { path } = located;
+  rejectStringLiteral(value, located);
+  const param = bindLeaf(planner, located, isJsonValue(value), (json) => coerceColumn(value, json, path));
   return buildColumnRef(value, param);
 };
 

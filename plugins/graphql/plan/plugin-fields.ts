@@ -2,23 +2,17 @@
  *  X-GQL-3 */
 import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
-import type { ValueSource } from "../document/variables.ts";
+import { mapSource, type Source } from "../document/variables.ts";
 import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
 import { coercePlain, encodePlain } from "../coerce/plain-values.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { planAggregateFields } from "./aggregate.ts";
-import type { CustomPart, CustomPartWith } from "./function-field.ts";
-import { readLeaf, type LeafInput } from "./input.ts";
+import type { CustomPart, CustomPartWith, FunctionField } from "./function-field.ts";
+import { readLeaf, type LocatedInput } from "./input.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
-import { bind, type Planner } from "./planner.ts";
-import {
-  visitArguments,
-  visitSelections,
-  checkSubselection,
-  type GivenArgument,
-  type SelectedField,
-} from "./selection.ts";
+import { bind, coerceLeaf, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
@@ -30,22 +24,19 @@ export const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart):
 
 /** An argument that is bound or read. The value of a read argument becomes part of the plan's cache key. */
 interface ReadArgument {
-  readonly leaf: LeafInput;
+  readonly leaf: Source<Json>;
   readValue(): Json;
 }
 
-const readArgument = (planner: Planner, { input, position, path }: GivenArgument): ReadArgument => {
-  const { type } = position;
+const readArgument = (planner: Planner, located: LocatedInput): ReadArgument => {
+  const { input, path } = located;
+  const { type } = located.position;
   if (input.kind === "variable") throw new TypeError("an argument is given in the document");
   const { node } = input;
   const coerceValue = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
-  const { value: currentValue, recompute: recomputeValue } = readLeaf(planner, input, position, path, false);
   return {
-    leaf: {
-      value: coerceValue(currentValue),
-      recompute: recomputeValue && ((variables) => coerceValue(recomputeValue(variables))),
-    },
+    leaf: coerceLeaf(planner, readLeaf(planner, located, false), coerceValue).source,
     readValue: () =>
       coerceValue(
         convertLiteral(node, (variable) => {
@@ -65,7 +56,7 @@ const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<s
   for (const { name, defaultValue } of selected.field.args) {
     if (defaultValue === undefined) continue;
     const value = defaultValue as Json; // the plugin wrote the default value
-    args.set(name, { leaf: { value, recompute: undefined }, readValue: () => value });
+    args.set(name, { leaf: { fixed: value }, readValue: () => value });
   }
   // `list` reads the arguments that have a part
   visitArguments(planner, selected, (argument) => {
@@ -75,25 +66,15 @@ const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<s
 };
 
 /** Returns the arguments as leaves, whose values are made when the request runs. */
-export const readArgumentLeaves = (
-  planner: Planner,
-  selected: SelectedField,
-): readonly (readonly [string, LeafInput])[] =>
+export const readArgumentLeaves = (planner: Planner, selected: SelectedField): FunctionField["leaves"] =>
   [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
-const createValueSource = ({ value: currentValue, recompute: recomputeValue }: LeafInput): ValueSource =>
-  recomputeValue === undefined
-    ? { fixed: encodePlain(currentValue) }
-    : { make: (variables) => encodePlain(recomputeValue(variables)) };
-
-type RowPlanner = (type: GraphQLObjectType, selected: SelectedField) => readonly Output[];
-
 /** Returns the selection on an object of a plugin's own type. */
-const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowPlanner): readonly GqlOwnSelected[] => {
+const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlOwnSelected[] => {
   const type = checkSubselection(selected);
   const fields: GqlOwnSelected[] = [];
   if (type === undefined) return fields;
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     const { as } = selection;
     const returnNothing = (): readonly never[] => [];
     if (selection.kind === "typename")
@@ -102,12 +83,12 @@ const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowP
       as,
       name: selection.name,
       type,
-      fields: () => planOwnFields(planner, selection, planRows),
+      fields: () => planOwnFields(planner, selection),
       rows: () => {
         const row = checkSubselection(selection);
         if (row === undefined || getTypeExtension(row)?.scope !== "row")
           throw new TypeError("rows() is for fields that lead to rows of a table");
-        return planRows(row, selection);
+        return planner.planRow(planner, row, selection);
       },
     });
     if (checkSubselection(selection) === undefined) visitArguments(planner, selection, () => {});
@@ -121,8 +102,7 @@ const withSelection = <Result>(
   planner: Planner,
   selected: SelectedField,
   relation: Relation | undefined,
-  planRows: RowPlanner,
-  rows: (type?: GraphQLObjectType) => readonly Output[],
+  fieldType: GraphQLObjectType | undefined,
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
   const args = readArguments(planner, selected);
@@ -146,12 +126,17 @@ const withSelection = <Result>(
         const argument = args.get(name);
         if (argument === undefined) return undefined;
         used.add(name);
-        return { param: bind(planner, createValueSource(argument.leaf)), ...(type === undefined ? {} : { type }) };
+        return { param: bind(planner, mapSource(argument.leaf, encodePlain)), ...(type === undefined ? {} : { type }) };
       },
-      rows,
+      rows: (type = fieldType) => {
+        const scope = type && getTypeExtension(type)?.scope;
+        if (type === undefined || (scope !== "row" && scope !== "record"))
+          throw new TypeError("rows() is for fields that lead to rows of a table");
+        return planner.planRow(planner, type, selected);
+      },
       aggregates: () => planAggregateFields(planner, selected),
       list: () => ({ ...(list ??= planListArguments(planner, selected)), ...getRowLimit(planner) }),
-      fields: () => planOwnFields(planner, selected, planRows),
+      fields: () => planOwnFields(planner, selected),
     },
   );
   for (const [name, { readValue }] of args) if (!used.has(name)) readValue();
@@ -159,52 +144,23 @@ const withSelection = <Result>(
   return read;
 };
 
-/** Creates a planner for the selection on the rows of a type, which is by default the type of the field. */
-const createRowsPlanner =
-  (selected: SelectedField, fieldType: GraphQLObjectType | undefined, planRows: RowPlanner) =>
-  (type = fieldType): readonly Output[] => {
-    const scope = type && getTypeExtension(type)?.scope;
-    if (type === undefined || (scope !== "row" && scope !== "record"))
-      throw new TypeError("rows() is for fields that lead to rows of a table");
-    return planRows(type, selected);
-  };
-
 /** Plans a field of rows. */
 export const planOutput = (
   planner: Planner,
   selected: SelectedField,
   part: CustomPartWith<"output">,
   relation: Relation | undefined,
-  planRows: RowPlanner,
-): Output => {
-  const fieldType = checkSubselection(selected);
-  return withSelection(
-    planner,
-    selected,
-    relation,
-    planRows,
-    createRowsPlanner(selected, fieldType, planRows),
-    part.output,
-  );
-};
+): Output => withSelection(planner, selected, relation, checkSubselection(selected), part.output);
 
 /** Plans a field of a root. */
 export const planPluginRoot = (
   planner: Planner,
   selected: SelectedField,
   part: CustomPartWith<"plan">,
-  planRows: RowPlanner,
 ): ReturnType<CustomPartWith<"plan">["plan"]> => {
   const fieldType = isInterfaceType(getNamedType(selected.field.type)) ? undefined : checkSubselection(selected);
   const facts = fieldType && getTypeExtension(fieldType);
-  return withSelection(
-    planner,
-    selected,
-    facts?.relation,
-    planRows,
-    createRowsPlanner(selected, fieldType, planRows),
-    part.plan,
-  );
+  return withSelection(planner, selected, facts?.relation, fieldType, part.plan);
 };
 
 /** Returns true if the field is a list in the schema. */
@@ -218,7 +174,7 @@ export const planStatement = (
   checkSubselection(selected);
   const args: [string, ValueRef][] = readArgumentLeaves(planner, selected).map(([name, leaf]) => [
     name,
-    { param: bind(planner, createValueSource(leaf)) },
+    { param: bind(planner, mapSource(leaf, encodePlain)) },
   ]);
   return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(args) };
 };

@@ -4,19 +4,14 @@ import type { BundleField } from "../../../core/index.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { describeOrigin, isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, StepTemplate } from "./function-field.ts";
-import type { Planner } from "./planner.ts";
-import { planRow } from "./rows.ts";
-import type { SelectedField } from "./selection.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
-
-const callPlan = (planner: Planner, selected: SelectedField, part: CustomPartWith<"plan">) =>
-  planPluginRoot(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));
 
 /** Plans a field that reads. @throws TypeError if its plan writes */
 export const planCustomRead = (planner: Planner, selected: SelectedField, part: CustomPart): BundleField => {
   if ("statement" in part) return planStatement(planner, selected, part);
   if (!("plan" in part)) throw misplacedFieldError(part);
-  const read = callPlan(planner, selected, part);
+  const read = planPluginRoot(planner, selected, part);
   if (read.kind !== "read") throw new TypeError(`${describeOrigin(selected, part)}: only mutations may write`);
   return { as: selected.as, read, ...(isListField(selected) ? {} : { isOne: true }) };
 };
@@ -27,7 +22,7 @@ export const planCustomField = (
   selected: SelectedField,
   part: CustomPartWith<"plan">,
 ): BundleField | StepTemplate => {
-  const plan = callPlan(planner, selected, part);
+  const plan = planPluginRoot(planner, selected, part);
   if (plan.kind === "read") return { as: selected.as, read: plan, ...(isListField(selected) ? {} : { isOne: true }) };
   const type = getNamedType(selected.field.type);
   const scope = isObjectType(type) ? getTypeExtension(type)?.scope : undefined;

@@ -4,10 +4,11 @@ import type { BundleField, Expression, Predicate, Relation } from "../../../core
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
+import type { LocatedInput } from "./input.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
-import { bindColumn, type Planner } from "./planner.ts";
-import { planRow, planRows } from "./rows.ts";
-import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { bindColumn, type Planner, type SelectedField } from "./planner.ts";
+import { planRows } from "./rows.ts";
+import { visitArguments, type GivenArgument } from "./selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
@@ -31,7 +32,7 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
       const list = planListArguments(planner, selected);
       return {
         as,
-        read: planAggregate(planner, selected, { relation: getQualifiedName(part.relation) }, list, planRow),
+        read: planAggregate(planner, selected, { relation: getQualifiedName(part.relation) }, list),
       };
     }
     case "by-pk": {
@@ -54,17 +55,18 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
 /** Returns the predicate for the key in the arguments. */
 export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predicate => {
   const parts: Predicate[] = [];
-  visitArguments(planner, selected, (argument) => parts.push(...planKeyColumn(planner, argument)));
+  visitArguments(planner, selected, (argument) => parts.push(...planKeyColumn(planner, argument, argument.part)));
   return combinePredicates(parts);
 };
 
 /** Returns the predicate for a column of the key. The result is empty for other parts. */
 export const planKeyColumn = (
   planner: Planner,
-  { part, input, position, path }: Omit<GivenArgument, "name">,
+  located: LocatedInput,
+  part: GqlPart | undefined,
 ): readonly Predicate[] => {
   if (part?.kind !== "column") return [];
-  const operand = bindColumn(planner, input, position, { ...part.value, isNullable: false }, path);
+  const operand = bindColumn(planner, located, { ...part.value, isNullable: false });
   return [{ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand }];
 };
 
@@ -85,7 +87,7 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
   const { as } = selected;
   if (routine.returns.isSet) {
     return part.isAggregate
-      ? { as, read: planAggregate(planner, selected, { call }, list, planRow) }
+      ? { as, read: planAggregate(planner, selected, { call }, list) }
       : { as, read: planRows(planner, selected, { call }, { ...list, ...getRowLimit(planner) }) };
   }
   const listArguments: ListArguments = {
@@ -94,7 +96,7 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
       list.where === undefined ? buildRowExists(relation) : combinePredicates([buildRowExists(relation), list.where]),
   };
   return part.isAggregate
-    ? { as, read: planAggregate(planner, selected, { call }, listArguments, planRow) }
+    ? { as, read: planAggregate(planner, selected, { call }, listArguments) }
     : { as, read: planRows(planner, selected, { call }, listArguments), isOne: true };
 };
 

@@ -6,9 +6,9 @@ import { unexpectedValue, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import { buildComputedExpression, findFixedArguments, planArguments } from "./computed-fields.ts";
-import { describeInput, isNull, type Input, type InputPosition } from "./input.ts";
-import { bindLeaf, type Planner } from "./planner.ts";
-import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { describeInput, isNull, type LocatedInput } from "./input.ts";
+import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments, checkSubselection, type GivenArgument } from "./selection.ts";
 
 /** The types that the option `stringifyNumericTypes` converts to strings. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
@@ -41,17 +41,16 @@ export const planColumn = (
 };
 
 /** Plans the argument `path` of json columns. @rule G-COE-11 G-COE-12 */
-const planJsonPath = (
-  planner: Planner,
-  { part, input, position, path }: GivenArgument,
-): readonly PathKey[] | undefined => {
+const planJsonPath = (planner: Planner, argument: GivenArgument): readonly PathKey[] | undefined => {
+  const { part, input } = argument;
   if (part?.kind !== "argument" || part.name !== "path") return undefined;
   if (input.kind === "literal" && input.node.kind === "NullValue") return undefined;
-  return [{ arrow: "#>", key: { param: bindPath(planner, input, position, path), type: "text[]" } }];
+  return [{ arrow: "#>", key: { param: bindPath(planner, argument), type: "text[]" } }];
 };
 
-const bindPath = (planner: Planner, input: Input, position: InputPosition, path: string): number =>
-  bindLeaf(planner, input, position, path, false, (value) => {
+const bindPath = (planner: Planner, located: LocatedInput): number =>
+  bindLeaf(planner, located, false, (value) => {
+    const { input, path } = located;
     // a null variable means the whole value, like an omitted argument
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";

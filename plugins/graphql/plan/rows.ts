@@ -1,6 +1,6 @@
 /** Plans the selection on rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
  *  G-TYP-30 */
-import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GraphQLObjectType } from "graphql";
 import type { Embed, EmbedSource, Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import type { GqlPart } from "../parts.ts";
 import { getTypeExtension } from "../field-types.ts";
@@ -9,19 +9,14 @@ import { findFixedArguments, planArguments } from "./computed-fields.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
 import { getRowLimit, planListArguments } from "./lists.ts";
 import { planDelegate, planLoad } from "./load.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, PlanRow, SelectedField } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
-import { visitSelections, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 import { getQualifiedName } from "./where.ts";
 
-export const planRow = (
-  planner: Planner,
-  type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
-): readonly Output[] => {
+export const planRow: PlanRow = (planner, type, selections) => {
   const outputs: Output[] = [];
-  visitSelections(planner, type, sets, path, (selection) => {
+  visitSelections(planner, type, selections, (selection) => {
     if (selection.kind === "typename") outputs.push({ kind: "constant", as: selection.as, value: selection.value });
     else outputs.push(planRowField(planner, type, selection));
   });
@@ -46,14 +41,11 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
         as,
         "aggregate",
         { relationship: part.relationship.id },
-        planAggregate(planner, selected, { relation: getQualifiedName(target) }, list, planRow),
+        planAggregate(planner, selected, { relation: getQualifiedName(target) }, list),
       );
     }
     case "custom":
-      if ("output" in part)
-        return planOutput(planner, selected, part, getTypeExtension(type)?.relation, (row, { selections, path }) =>
-          planRow(planner, row, selections, path),
-        );
+      if ("output" in part) return planOutput(planner, selected, part, getTypeExtension(type)?.relation);
       if ("load" in part) return planLoad(planner, selected, part);
       if ("delegate" in part) return planDelegate(planner, selected, part);
       throw misplacedFieldError(part);
@@ -79,7 +71,7 @@ export const planRows = (planner: Planner, selected: SelectedField, from: ReadFr
     kind: "read",
     from,
     shape: "rows",
-    output: planRow(planner, type, selected.selections, selected.path),
+    output: planRow(planner, type, selected),
     ...list,
   };
 };

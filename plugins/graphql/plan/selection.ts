@@ -19,10 +19,9 @@ import {
 import { appendKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { isAbsent, getPosition, type Input, type InputPosition } from "./input.ts";
-import type { Planner } from "./planner.ts";
+import { isAbsent, getPosition, type LocatedInput } from "./input.ts";
+import type { Planner, SelectedField, SelectionSets } from "./planner.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
-import type { SelectedField } from "./selected-field.ts";
 import { getTypeExtension } from "../field-types.ts";
 
 export interface CollectedField {
@@ -119,13 +118,11 @@ const listSuggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType):
     ? []
     : Object.keys(type.getFields());
 
-/** Visits the fields one after another. `find` may also return meta fields. `path` is the path of the field with these
- *  selection sets. */
+/** Visits the fields one after another. `find` may also return meta fields. */
 export const visitSelections = (
   planner: Planner,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
+  { selections: sets, path }: SelectionSets,
   visit: (selection: Selection) => void,
   find: (name: string) => GraphQLField<unknown, unknown> | undefined = () => undefined,
 ): void => {
@@ -167,12 +164,9 @@ export const checkSubselection = (selected: SelectedField): GraphQLObjectType | 
   return type;
 };
 
-export interface GivenArgument {
+export interface GivenArgument extends LocatedInput {
   readonly name: string;
   readonly part: GqlPart | undefined;
-  readonly input: Input;
-  readonly position: InputPosition;
-  readonly path: string;
 }
 
 /** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
@@ -195,10 +189,11 @@ export const visitArguments = (
     const node = argumentNodes.get(name);
     const path = appendKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
-    const input: Input = { kind: "literal", node: node.value };
-    const position = getPosition(argument);
-    if (!isAbsent(planner, input, position, path)) visit({ name, part: getFieldPart(argument), input, position, path });
+    const located: LocatedInput = {
+      input: { kind: "literal", node: node.value },
+      position: getPosition(argument),
+      path,
+    };
+    if (!isAbsent(planner, located)) visit({ ...located, name, part: getFieldPart(argument) });
   }
 };
-
-export type { SelectedField } from "./selected-field.ts";

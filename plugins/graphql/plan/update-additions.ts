@@ -3,17 +3,10 @@ import type { StepTemplate } from "./function-field.ts";
 import { findRelation, type Assignment, type Predicate, type Relation, type Update } from "../../../core/index.ts";
 import { getFieldPart, type GqlInput, type GqlInputField, type GqlWriting } from "../parts.ts";
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
-import { isNull, getItemPosition, openVariable, getPosition, readBoolean, readList, readObject } from "./input.ts";
+import { isNull, openVariable, readBoolean, readList, readObject, type LocatedInput } from "./input.ts";
 import { insertFirst, insertRelated, catchRefused, type InsertBuild } from "./nested-insert.ts";
 import { bindColumn, countWrites, type Planner } from "./planner.ts";
-import {
-  createParts,
-  rejectDuplicates,
-  addPart,
-  buildUpdate,
-  type LocatedInput,
-  type UpdateParts,
-} from "./update-parts.ts";
+import { createParts, rejectDuplicates, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
 import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
 import { planSequenceStep, planWriteStep, type WriteAnswer } from "./writes.ts";
 
@@ -50,7 +43,7 @@ const addUpdate = (
   const update = buildUpdate(planner, relation, parts, path);
   const writing = createWriting(build, relation);
   const additions = parts.pluginArguments.flatMap(
-    ({ part, ...member }) => part.writes(createInput(planner, member), writing) ?? [],
+    ({ part, located }) => part.writes(createInput(planner, located), writing) ?? [],
   );
   const decided = new Map<string, Assignment>();
   for (const { assignments = [] } of additions)
@@ -83,14 +76,8 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
       countWrites(planner);
       return steps.push(make(steps.length)) - 1;
     },
-    planCondition: (gqlInput) => {
-      const { input, position, path } = getLocatedInput(gqlInput);
-      return omitTrue(planWhere(planner, input, position, path));
-    },
-    bindValue: (gqlInput, type) => {
-      const { input, position, path } = getLocatedInput(gqlInput);
-      return bindColumn(planner, input, position, { ...type, isNullable: false }, path);
-    },
+    planCondition: (gqlInput) => omitTrue(planWhere(planner, getLocatedInput(gqlInput))),
+    bindValue: (gqlInput, type) => bindColumn(planner, getLocatedInput(gqlInput), { ...type, isNullable: false }),
     insert: (gqlInput, relationship, parent) => {
       const target = findRelation(planner.schema.model, relationship.target);
       if (target === undefined) throw new TypeError("a relationship leads to a relation of the model");
@@ -106,12 +93,12 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
       return undefined;
     },
     update: (gqlInput, target, condition) => {
-      const { input, position, path } = getLocatedInput(gqlInput);
+      const { path } = gqlInput;
       const parts = createParts();
       countValue(planner);
-      readObject(planner, input, position, path, (field) => {
+      readObject(planner, getLocatedInput(gqlInput), (member) => {
         countValue(planner);
-        addPart(planner, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path);
+        addPart(planner, parts, member, getFieldPart(member.field));
       });
       return addUpdate(build, target, parts, condition, path, path);
     },
@@ -133,30 +120,27 @@ const createInput = (
   name = "",
   part?: GqlInputField["part"],
 ): GqlInputField => {
-  const { input, position, path } = locatedInput;
+  const { path } = locatedInput;
   const gqlInput: InputWithSource = {
     locatedInput,
     name,
     part,
     path,
     get isNull() {
-      return isNull(openVariable(planner, input, position, path));
+      return isNull(openVariable(planner, locatedInput));
     },
     fields: () => {
       const fields: GqlInputField[] = [];
       countValue(planner);
-      readObject(planner, input, position, path, (member) => {
+      readObject(planner, locatedInput, (member) => {
         countValue(planner);
-        const located: LocatedInput = { input: member.input, position: getPosition(member.field), path: member.path };
-        fields.push(createInput(planner, located, member.field.name, getFieldPart(member.field)));
+        fields.push(createInput(planner, member, member.field.name, getFieldPart(member.field)));
       });
       return fields;
     },
     items: () =>
-      readList(planner, input, position, path, (count) => checkValues(planner, count)).map((item) =>
-        createInput(planner, { ...item, position: getItemPosition(position) }),
-      ),
-    isTrue: () => readBoolean(planner, input, position, path),
+      readList(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => createInput(planner, item)),
+    isTrue: () => readBoolean(planner, locatedInput),
   };
   return gqlInput;
 };

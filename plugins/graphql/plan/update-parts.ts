@@ -10,20 +10,14 @@ import {
 import { validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
 import { bindList } from "./comparison.ts";
-import { getPosition, readObject, type FieldInput, type Input, type InputPosition } from "./input.ts";
+import { readObject, type FieldInput, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planKeyColumn } from "./query.ts";
 import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
 
-/** A value with its position and path. */
-export interface LocatedInput {
-  readonly input: Input;
-  readonly position: InputPosition;
-  readonly path: string;
-}
-
 /** A plugin's own argument. */
-interface PluginArgument extends LocatedInput {
+interface PluginArgument {
+  readonly located: LocatedInput;
   readonly part: Extract<GqlPart, { readonly kind: "update-additions" }>;
 }
 
@@ -38,51 +32,46 @@ export const createParts = (): UpdateParts => ({ assignments: [], pluginArgument
 export const addPart = (
   planner: Planner,
   parts: UpdateParts,
+  located: LocatedInput,
   part: GqlPart | undefined,
-  input: Input,
-  position: InputPosition,
-  path: string,
 ): void => {
   if (part?.kind === "update-operator") {
     const { operator } = part;
-    readObject(planner, input, position, path, (member) => {
+    readObject(planner, located, (member) => {
       const operand = planOperand(planner, member, operator.refusesNull === true);
       if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
     });
   } else if (part?.kind === "argument" && part.name === "where") {
-    parts.where = omitTrue(planWhere(planner, input, position, path));
+    parts.where = omitTrue(planWhere(planner, located));
   } else if (part?.kind === "argument" && part.name === "pk_columns") {
-    parts.where = planKeyObject(planner, input, position, path);
+    parts.where = planKeyObject(planner, located);
   } else if (part?.kind === "update-additions") {
-    parts.pluginArguments.push({ part, input, position, path });
+    parts.pluginArguments.push({ part, located });
   }
 };
 
 /** Plans the operand of an update operator. @rule G-UPD-5 */
 const planOperand = (
   planner: Planner,
-  { field, input, path }: FieldInput,
+  member: FieldInput,
   refusesNull: boolean,
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
-  const part = getFieldPart(field);
+  const part = getFieldPart(member.field);
   if (part?.kind !== "update-column") return undefined;
-  const position = getPosition(field);
   // null is refused for operands that are lists themselves (keys of a path), not for a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
       column: part.column,
-      operand: bindList(planner, input, position, { ...part.value.element, isNullable: false }, path),
+      operand: bindList(planner, member, { ...part.value.element, isNullable: false }),
     };
   }
   const value = refusesNull ? { ...part.value, isNullable: false } : part.value;
-  return { column: part.column, operand: bindColumn(planner, input, position, value, path) };
+  return { column: part.column, operand: bindColumn(planner, member, value) };
 };
 
-const planKeyObject = (planner: Planner, input: Input, position: InputPosition, path: string): Predicate => {
+const planKeyObject = (planner: Planner, located: LocatedInput): Predicate => {
   const parts: Predicate[] = [];
-  readObject(planner, input, position, path, ({ field, ...member }) =>
-    parts.push(...planKeyColumn(planner, { ...member, part: getFieldPart(field), position: getPosition(field) })),
-  );
+  readObject(planner, located, (member) => parts.push(...planKeyColumn(planner, member, getFieldPart(member.field))));
   return combinePredicates(parts);
 };
 

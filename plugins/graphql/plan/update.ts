@@ -3,9 +3,9 @@ import type { StepTemplate } from "./function-field.ts";
 import type { Relation } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
-import { getItemPosition, getPosition, readList, readObject } from "./input.ts";
-import { countWrites, openStep, type Planner } from "./planner.ts";
-import { visitArguments, type SelectedField } from "./selection.ts";
+import { readList, readObject } from "./input.ts";
+import { countWrites, openStep, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments } from "./selection.ts";
 import { createParts, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
 import { planOneRow, planResponse, planWriteStep, type WriteAnswer } from "./writes.ts";
 
@@ -24,9 +24,7 @@ const planParts = (
 
 export const planUpdate = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
   const parts = createParts();
-  visitArguments(planner, selected, ({ part, input, position, path }) =>
-    addPart(planner, parts, part, input, position, path),
-  );
+  visitArguments(planner, selected, (argument) => addPart(planner, parts, argument, argument.part));
   const planned = planParts(planner, relation, parts, `${selected.path}.args`);
   const isOne = selected.part?.kind === "update-by-pk";
   return planned(isOne ? planOneRow(planner, selected) : planResponse(planner, selected));
@@ -39,14 +37,12 @@ export const planUpdateMany = (
   relation: Relation,
 ): readonly StepTemplate[] => {
   const updates: { readonly planner: Planner; readonly planned: (answer: WriteAnswer) => StepTemplate }[] = [];
-  visitArguments(planner, selected, ({ part, input, position, path }) => {
-    if (part?.kind !== "argument" || part.name !== "updates") return;
-    for (const item of readList(planner, input, position, path)) {
+  visitArguments(planner, selected, (argument) => {
+    if (argument.part?.kind !== "argument" || argument.part.name !== "updates") return;
+    for (const item of readList(planner, argument)) {
       const stepPlanner = openStep(planner);
       const parts = createParts();
-      readObject(stepPlanner, item.input, getItemPosition(position), item.path, (field) =>
-        addPart(stepPlanner, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path),
-      );
+      readObject(stepPlanner, item, (member) => addPart(stepPlanner, parts, member, getFieldPart(member.field)));
       updates.push({ planner: stepPlanner, planned: planParts(stepPlanner, relation, parts, item.path) });
     }
   });

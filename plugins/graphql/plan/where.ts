@@ -5,17 +5,7 @@ import { tooMany, validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
 import { checkConditions, countCondition, planComparison } from "./comparison.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
-import {
-  getItemPosition,
-  getPosition,
-  readBoolean,
-  readEnum,
-  readList,
-  readObject,
-  type FieldInput,
-  type Input,
-  type InputPosition,
-} from "./input.ts";
+import { readBoolean, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";
 import type { Planner } from "./planner.ts";
 
 export const combinePredicates = (parts: readonly Predicate[]): Predicate =>
@@ -34,10 +24,10 @@ const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan
   return planned;
 };
 
-export const planWhere = (planner: Planner, input: Input, position: InputPosition, path: string): Predicate => {
+export const planWhere = (planner: Planner, located: LocatedInput): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];
-  readObject(planner, input, position, path, (member) => {
+  readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) parts.push(...planBoolExpField(planner, member, part));
   });
@@ -45,33 +35,31 @@ export const planWhere = (planner: Planner, input: Input, position: InputPositio
 };
 
 const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): readonly Predicate[] => {
-  const { input, path } = member;
-  const position = getPosition(member.field);
   switch (part.kind) {
     case "and":
     case "or": {
-      const items = readList(planner, input, position, path, (count) => checkConditions(planner, count));
+      const items = readList(planner, member, (count) => checkConditions(planner, count));
       return [
         {
           kind: part.kind,
-          predicates: items.map((item) => planWhere(planner, item.input, getItemPosition(position), item.path)),
+          predicates: items.map((item) => planWhere(planner, item)),
         },
       ];
     }
     case "not":
-      return [{ kind: "not", predicate: planWhere(planner, input, position, path) }];
+      return [{ kind: "not", predicate: planWhere(planner, member) }];
     case "column":
-      return planComparison(planner, input, position, { kind: "column", name: part.column.name }, part.value, path);
+      return planComparison(planner, member, { kind: "column", name: part.column.name }, part.value);
     case "expression":
-      return planComparison(planner, input, position, part.expression, part.value, path);
+      return planComparison(planner, member, part.expression, part.value);
     case "members":
-      return [planWhere(planner, input, position, path)];
+      return [planWhere(planner, member)];
     case "computed": {
       if (part.value !== undefined)
-        return planComparison(planner, input, position, buildComputedExpression(part.field), part.value, path);
+        return planComparison(planner, member, buildComputedExpression(part.field), part.value);
       const { routine, target } = part.field;
       if (target === undefined) return [];
-      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, position, path)));
+      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, member)));
       return [
         {
           kind: "computed-rows",
@@ -83,13 +71,11 @@ const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): 
       ];
     }
     case "relationship": {
-      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, position, path)));
+      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, member)));
       return [{ kind: "related", relationship: part.relationship.id, ...(where && { where }) }];
     }
     case "relationship-aggregate":
-      return [
-        planWithinBudget(planner, () => planAggregatePredicate(planner, input, position, part.relationship.id, path)),
-      ];
+      return [planWithinBudget(planner, () => planAggregatePredicate(planner, member, part.relationship.id))];
     default:
       return [];
   }
@@ -102,33 +88,26 @@ export const getQualifiedName = ({ schema, name }: { readonly schema: string; re
 
 /** Plans a condition on a related set, such as `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1
  *  … G-AGP-7 */
-const planAggregatePredicate = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  relationship: string,
-  path: string,
-): Predicate => {
+const planAggregatePredicate = (planner: Planner, located: LocatedInput, relationship: string): Predicate => {
   const members: FieldInput[] = [];
-  readObject(planner, input, position, path, (field) => members.push(field));
+  readObject(planner, located, (field) => members.push(field));
   const [member] = members;
   const part = member && getFieldPart(member.field);
   if (member === undefined || members.length > 1 || part?.kind !== "predicate")
-    throw validationFailed("exactly one predicate should be specified", path);
+    throw validationFailed("exactly one predicate should be specified", located.path);
 
   let expressions: readonly Expression[] = [];
   let isDistinct = false;
   let where: Predicate | undefined;
   let compare: ((left: Expression) => readonly Predicate[]) | undefined;
-  readObject(planner, member.input, getPosition(member.field), member.path, ({ field, input: value, path }) => {
-    const name = getFieldPart(field);
+  readObject(planner, member, (argument) => {
+    const name = getFieldPart(argument.field);
     if (name?.kind !== "argument") return;
-    if (name.name === "arguments") expressions = planColumns(planner, value, getPosition(field), path, part.columns);
-    else if (name.name === "distinct") isDistinct = readBoolean(planner, value, getPosition(field), path);
-    else if (name.name === "filter") where = omitTrue(planWhere(planner, value, getPosition(field), path));
+    if (name.name === "arguments") expressions = planColumns(planner, argument, part.columns);
+    else if (name.name === "distinct") isDistinct = readBoolean(planner, argument);
+    else if (name.name === "filter") where = omitTrue(planWhere(planner, argument));
     // `predicate` is the last of the four fields in name order, so the left side is complete
-    else if (name.name === "predicate")
-      compare = (left) => planComparison(planner, value, getPosition(field), left, part.value, path);
+    else if (name.name === "predicate") compare = (left) => planComparison(planner, argument, left, part.value);
   });
   const left: Expression = {
     kind: "related-aggregate",
@@ -142,25 +121,14 @@ const planAggregatePredicate = (
 };
 
 /** Reads the columns of a function: any number as a list, one column, or X and Y. */
-const planColumns = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
-  columns: "any" | 1 | 2,
-): readonly Expression[] => {
-  const readColumn = (value: Input, at: InputPosition, where: string): Expression[] => {
-    const part = getFieldPart(readEnum(planner, value, at, where));
+const planColumns = (planner: Planner, located: LocatedInput, columns: "any" | 1 | 2): readonly Expression[] => {
+  const readColumn = (column: LocatedInput): Expression[] => {
+    const part = getFieldPart(readEnum(planner, column));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
-  if (columns === "any")
-    return readList(planner, input, position, path).flatMap((item) =>
-      readColumn(item.input, getItemPosition(position), item.path),
-    );
-  if (columns === 1) return readColumn(input, position, path);
+  if (columns === "any") return readList(planner, located).flatMap(readColumn);
+  if (columns === 1) return readColumn(located);
   const expressions: Expression[] = [];
-  readObject(planner, input, position, path, ({ field, input: value, path }) =>
-    expressions.push(...readColumn(value, getPosition(field), path)),
-  );
+  readObject(planner, located, (column) => expressions.push(...readColumn(column)));
   return expressions;
 };

@@ -14,9 +14,9 @@ import type {
   SequenceStep,
   Update,
 } from "../../../core/index.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { readsOtherRows, planRow } from "./rows.ts";
-import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection } from "./selection.ts";
 
 /** The envelopes for compact JSON of the whole result, or of the first row. */
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
@@ -38,14 +38,14 @@ export interface WriteAnswer {
 export const planResponse = (planner: Planner, selected: SelectedField): WriteAnswer => {
   const output: Output[] = [];
   const type = checkSubselection(selected) as GraphQLObjectType; // a mutation response is an object
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     if (selection.kind === "typename") output.push({ kind: "constant", as: selection.as, value: selection.value });
     else if (selection.part?.kind === "returning") {
       const row = checkSubselection(selection) as GraphQLObjectType; // `returning` is a list of rows
       output.push({
         kind: "nodes",
         as: selection.as,
-        outputs: planRow(planner, row, selection.selections, selection.path),
+        outputs: planRow(planner, row, selection),
       });
     } else {
       checkSubselection(selection);
@@ -57,7 +57,7 @@ export const planResponse = (planner: Planner, selected: SelectedField): WriteAn
 
 export const planOneRow = (planner: Planner, selected: SelectedField): WriteAnswer => {
   const type = checkSubselection(selected) as GraphQLObjectType; // fields that write one row return it
-  return { isOne: true, output: planRow(planner, type, selected.selections, selected.path) };
+  return { isOne: true, output: planRow(planner, type, selected) };
 };
 
 const buildResultRead = (written: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({

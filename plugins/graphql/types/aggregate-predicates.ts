@@ -12,7 +12,7 @@ import {
   quoteTableName,
   buildSelectColumnEnum,
 } from "./type-names.ts";
-import { collectFields, forTable, tapFields } from "./field-taps.ts";
+import { buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
 import type { GqlBuild, GqlFieldContext } from "../field-types.ts";
@@ -68,14 +68,11 @@ const buildBoolExpFields = forTable((build, table) =>
     getRoleTable(build, table).relationships.map((relationshipField) => {
       if (relationshipField.relationship.isToOne || !getRoleTable(build, relationshipField.table).mayAggregate)
         return undefined;
-      const { relationship, target } = relationshipField;
-      const type = buildAggregateBoolExpType(build, relationshipField.table);
-      return (
-        type &&
-        ([
-          build.fieldName({ text: relationshipField.name, isCustom: true }, "aggregate"),
-          { config: { type }, toPlan: { kind: "relationship-aggregate", relationship, target } },
-        ] as const)
+      const { name, table: targetTable, relationship, target } = relationshipField;
+      return buildEntry(
+        build.fieldName({ text: name, isCustom: true }, "aggregate"),
+        buildAggregateBoolExpType(build, targetTable),
+        { kind: "relationship-aggregate", relationship, target },
       );
     }),
   ),
@@ -95,9 +92,7 @@ const buildFunctionFields = forTable((build, table) =>
         fn,
       });
       const takenColumns = takes === undefined ? "any" : columns;
-      return (
-        type && ([word, { config: { type }, toPlan: { kind: "predicate", fn, value, columns: takenColumns } }] as const)
-      );
+      return buildEntry(word, type, { kind: "predicate", fn, value, columns: takenColumns });
     }),
   ),
 );
@@ -136,7 +131,7 @@ const buildPartFields = forTable((build, table, context) => {
   const comparison = value && build.comparison(value);
   if (predicate === undefined || comparison === undefined) return {};
   const part = (name: GqlArgumentName, type: GraphQLInputType | undefined) =>
-    type && ([name, { config: { type }, toPlan: { kind: "argument", name } }] as const);
+    buildEntry(name, type, { kind: "argument", name });
   return collectFields([
     part("arguments", buildArgumentsType(build, table, predicate)),
     part("distinct", GraphQLBoolean),
@@ -149,8 +144,9 @@ const buildArgumentFields = forTable((build, table, context) => {
   const predicate = findPredicateFunction(context);
   const columns = predicate && listArgumentColumns(build, table, predicate);
   if (columns === undefined) return {};
-  const config = { type: wrapNonNull(columns) };
-  return collectFields((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
+  return collectFields(
+    (["X", "Y"] as const).map((name) => buildEntry(name, wrapNonNull(columns), { kind: "argument", name })),
+  );
 });
 
 /** Adds conditions on aggregates of related rows to `where`. */

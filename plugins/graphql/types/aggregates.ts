@@ -15,9 +15,9 @@ import {
   buildRowType,
   buildSelectColumnEnum,
 } from "./type-names.ts";
-import { argument, collectFields, addToReadRoots, findTable, forTable, tapFields } from "./field-taps.ts";
+import { argument, buildEntry, collectFields, addToReadRoots, findTable, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlFieldContext, GqlFields } from "../field-types.ts";
 
 /** Returns the aggregate function to which the type belongs. */
 const findAggregate = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
@@ -59,50 +59,38 @@ const listAggregatedRelationships = (context: GqlFieldContext) =>
 
 const buildRowFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
-    (hasEmbed(context.build, "aggregate") ? listAggregatedRelationships(context) : []).map((relationshipField) => {
-      const type = buildAggregateType(context.build, relationshipField.table);
-      const { relationship, target } = relationshipField;
-      return (
-        type &&
-        ([
+    (hasEmbed(context.build, "aggregate") ? listAggregatedRelationships(context) : []).map(
+      ({ name, table, relationship, target }) => {
+        const type = buildAggregateType(context.build, table);
+        if (type === undefined) return undefined;
+        return buildEntry(
           // the relationship's name stays unchanged in `order_by` and `where` (G-NAM-8)
-          context.build.fieldName(relationshipField.name, "aggregate"),
-          {
-            config: {
-              type: wrapNonNull(type),
-              args: listArguments(context.build, relationshipField.table),
-              description: "An aggregate relationship",
-            },
-            toPlan: { kind: "relationship-aggregate", relationship, target },
-          },
-        ] as const)
-      );
-    }),
+          context.build.fieldName(name, "aggregate"),
+          wrapNonNull(type),
+          { kind: "relationship-aggregate", relationship, target },
+          { args: listArguments(context.build, table), description: "An aggregate relationship" },
+        );
+      },
+    ),
   );
 
 const buildAggregateTypeFields = forTable((build, table) => {
   const row = buildRowType(build, table);
   const fields = buildAggregateFieldsType(build, table);
   return collectFields([
-    fields && ["aggregate", { config: { type: fields }, toPlan: { kind: "aggregate-fields" } }],
-    row && ["nodes", { config: { type: wrapNonNullList(row) }, toPlan: { kind: "nodes" } }],
+    buildEntry("aggregate", fields, { kind: "aggregate-fields" }),
+    buildEntry("nodes", row && wrapNonNullList(row), { kind: "nodes" }),
   ]);
 });
 
 const buildAggregateFields = forTable((build, table) => {
   const columns = buildSelectColumnEnum(build, table);
-  const count: GqlField = {
-    config: {
-      type: wrapNonNull(GraphQLInt),
-      args: {
-        ...(columns && { columns: argument(wrapList(columns), { kind: "argument", name: "columns" }) }),
-        distinct: argument(GraphQLBoolean, { kind: "argument", name: "distinct" }),
-      },
-    },
-    toPlan: { kind: "count" },
+  const args = {
+    ...(columns && { columns: argument(wrapList(columns), { kind: "argument", name: "columns" }) }),
+    distinct: argument(GraphQLBoolean, { kind: "argument", name: "distinct" }),
   };
   return collectFields([
-    ["count", count],
+    buildEntry("count", wrapNonNull(GraphQLInt), { kind: "count" }, { args }),
     ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
       const type = build.object({
         name: build.typeName(table.namePart, `${word}_fields`),
@@ -112,9 +100,7 @@ const buildAggregateFields = forTable((build, table) => {
         description: `aggregate ${build.fieldName(word)} on columns`,
         isOptional: true,
       });
-      return (
-        type && ([build.fieldName(word), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
-      );
+      return buildEntry(build.fieldName(word), type, { kind: "aggregate-function", fn });
     }),
   ]);
 });
@@ -125,13 +111,11 @@ const listAggregateColumns = forTable((build, table, context) => {
   return collectFields(
     getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
-      .map((column) => [
-        column.name,
-        {
-          config: { type: findResultType(build, spec.name, column.value), description: column.comment },
-          toPlan: column.part,
-        },
-      ]),
+      .map((column) =>
+        buildEntry(column.name, findResultType(build, spec.name, column.value), column.part, {
+          description: column.comment,
+        }),
+      ),
   );
 });
 
@@ -139,24 +123,20 @@ const listAggregateColumns = forTable((build, table, context) => {
  *  rows. @rule G-INP-3 */
 const buildOrderByFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
-    listArrayRelationships(context).map((relationshipField) => {
-      const type = buildAggregateOrderByType(context.build, relationshipField.table);
-      const { relationship, target } = relationshipField;
-      return (
-        type &&
-        ([
-          context.build.fieldName({ text: relationshipField.name, isCustom: true }, "aggregate"),
-          { config: { type }, toPlan: { kind: "relationship-aggregate", relationship, target } },
-        ] as const)
-      );
-    }),
+    listArrayRelationships(context).map(({ name, table, relationship, target }) =>
+      buildEntry(
+        context.build.fieldName({ text: name, isCustom: true }, "aggregate"),
+        buildAggregateOrderByType(context.build, table),
+        { kind: "relationship-aggregate", relationship, target },
+      ),
+    ),
   );
 
 const buildAggregateOrderByFields = forTable((build, table) => {
   const direction = buildOrderDirectionEnum(build);
   if (direction === undefined) return {};
   return collectFields([
-    ["count", { config: { type: direction }, toPlan: { kind: "count" } }],
+    buildEntry("count", direction, { kind: "count" }),
     ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
       const type = build.inputObject({
         name: build.typeName(table.namePart, `${word}_order_by`),
@@ -166,9 +146,7 @@ const buildAggregateOrderByFields = forTable((build, table) => {
         description: `order by ${build.fieldName(word)}() on columns of table ${quoteTableName(table)}`,
         isOptional: true,
       });
-      return (
-        type && ([build.fieldName(word), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
-      );
+      return buildEntry(build.fieldName(word), type, { kind: "aggregate-function", fn });
     }),
   ]);
 });
@@ -180,7 +158,7 @@ const listAggregateOrderByColumns = forTable((build, table, context) => {
   return collectFields(
     getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
-      .map((column) => [column.name, { config: { type: direction }, toPlan: column.part }]),
+      .map((column) => buildEntry(column.name, direction, column.part)),
   );
 });
 

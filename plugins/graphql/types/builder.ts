@@ -49,6 +49,7 @@ import type {
   GqlTypeSpec,
   GqlVariant,
 } from "../field-types.ts";
+import type { IntrospectionService } from "../introspection/introspection.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleAccess } from "../catalog-types.ts";
@@ -63,9 +64,8 @@ interface SchemaParts {
   /** True if the server supports live queries. */
   readonly hasSubscriptions: boolean;
   readonly options: ResolvedOptions;
-  readonly metaFields: RoleSchema["metaFields"];
+  readonly introspection: IntrospectionService;
   readonly directives: RoleSchema["directives"];
-  readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
   /** The changes that another surface makes to the types. */
   readonly variant: GqlVariant | undefined;
 }
@@ -370,7 +370,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     role: access.role,
     registry,
     options,
-    metaFields: parts.metaFields,
+    metaFields: parts.introspection.metaFields,
     directives: parts.directives,
     isIntrospectionClosed: access.isIntrospectionClosed === true,
     get query() {
@@ -393,7 +393,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       );
       return Object.hasOwn(fields, name) ? buildOutputField(name, fields[name]!) : undefined; // the key exists
     },
-    introspect: (...question) => introspect(...question),
+    introspect: (...question) => parts.introspection.introspect(schema, ...question),
     buildCompleteSchema: function* () {
       const cachedSchema = completeSchema?.deref();
       if (cachedSchema !== undefined) return cachedSchema;
@@ -432,7 +432,6 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       source.tablesByKey.get(nameKey(relation))?.columns.find((tableColumn) => tableColumn.column.name === column)
         ?.name ?? column,
   };
-  const introspect = parts.introspect(schema);
   return schema;
 };
 

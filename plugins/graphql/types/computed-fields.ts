@@ -15,7 +15,7 @@ import {
   quoteTableName,
   buildRowType,
 } from "./type-names.ts";
-import { collectFields, forTable, tapFields } from "./field-taps.ts";
+import { buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField } from "../field-types.ts";
 import type { GqlComputedField } from "../value-types.ts";
@@ -76,20 +76,11 @@ const buildRowFields = forTable((build, table) =>
     ),
     ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((rowsField) => {
       const row = buildRowType(build, rowsField.target);
-      return (
-        row &&
-        ([
-          rowsField.field.name,
-          {
-            config: {
-              type: wrapList(row),
-              args: { ...buildArgs(build, table, rowsField.field), ...listArguments(build, rowsField.target) },
-              description: rowsField.field.comment,
-            },
-            toPlan: buildRowsPart(table, rowsField),
-          },
-        ] as const)
-      );
+      if (row === undefined) return undefined;
+      return buildEntry(rowsField.field.name, wrapList(row), buildRowsPart(table, rowsField), {
+        args: { ...buildArgs(build, table, rowsField.field), ...listArguments(build, rowsField.target) },
+        description: rowsField.field.comment,
+      });
     }),
   ]),
 );
@@ -98,19 +89,18 @@ const buildBoolExpFields = forTable((build, table) =>
   collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map((computedField) => {
-        const type = build.comparison(computedField.value);
-        return (
-          type &&
-          ([computedField.field.name, { config: { type }, toPlan: buildScalarPart(table, computedField) }] as const)
-        );
-      }),
+      .map((computedField) =>
+        buildEntry(
+          computedField.field.name,
+          build.comparison(computedField.value),
+          buildScalarPart(table, computedField),
+        ),
+      ),
     ...listRowsFields(build, table)
       .filter(({ isPlain }) => isPlain)
-      .map((rowsField) => {
-        const type = buildBoolExpType(build, rowsField.target);
-        return type && ([rowsField.field.name, { config: { type }, toPlan: buildRowsPart(table, rowsField) }] as const);
-      }),
+      .map((rowsField) =>
+        buildEntry(rowsField.field.name, buildBoolExpType(build, rowsField.target), buildRowsPart(table, rowsField)),
+      ),
   ]),
 );
 
@@ -120,25 +110,16 @@ const buildOrderByFields = forTable((build, table) => {
   return collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map(
-        (computedField) =>
-          [
-            computedField.field.name,
-            { config: { type: direction }, toPlan: buildScalarPart(table, computedField) },
-          ] as const,
-      ),
+      .map((computedField) => buildEntry(computedField.field.name, direction, buildScalarPart(table, computedField))),
     ...listRowsFields(build, table)
       .filter((rowsField) => rowsField.isPlain && build.schema.registry.has("graphql-aggregates"))
-      .map((rowsField) => {
-        const type = buildAggregateOrderByType(build, rowsField.target);
-        return (
-          type &&
-          ([
-            build.fieldName({ text: rowsField.field.name, isCustom: true }, "aggregate"),
-            { config: { type }, toPlan: { ...buildRowsPart(table, rowsField), isAggregate: true } },
-          ] as const)
-        );
-      }),
+      .map((rowsField) =>
+        buildEntry(
+          build.fieldName({ text: rowsField.field.name, isCustom: true }, "aggregate"),
+          buildAggregateOrderByType(build, rowsField.target),
+          { ...buildRowsPart(table, rowsField), isAggregate: true },
+        ),
+      ),
   ]);
 });
 

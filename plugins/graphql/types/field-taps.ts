@@ -1,6 +1,6 @@
 /** Helps the families of fields to tap `buildGqlField`. */
 import type { RelApiHooks } from "../../../core/index.ts";
-import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
+import type { GraphQLArgumentConfig, GraphQLFieldConfig, GraphQLInputFieldConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
 import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -67,10 +67,19 @@ export const forTable =
 /** Adds the same fields to the query root and the subscription root (G-GEN-15). */
 export const addToReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
 
+type FieldEntry = readonly [name: string, field: GqlField];
+
+/** Builds an entry for `collectFields`. Undefined if the role does not have the type of the field. */
+export const buildEntry = (
+  name: string,
+  type: GqlField["config"]["type"] | undefined,
+  toPlan: GqlPart,
+  config: Pick<GraphQLFieldConfig<unknown, unknown>, "args" | "description"> &
+    Pick<GraphQLInputFieldConfig, "defaultValue"> = {},
+): FieldEntry | undefined => type && [name, { config: { type, ...config } as GqlField["config"], toPlan }]; // the type fits the scope
+
 /** Collects fields by name and skips undefined entries. */
-export const collectFields = (
-  entries: readonly (readonly [name: string, field: GqlField] | undefined)[],
-): GqlFields => {
+export const collectFields = (entries: readonly (FieldEntry | undefined)[]): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const entry of entries) {
     if (entry !== undefined && !has(fields, entry[0])) fields[entry[0]] = entry[1];

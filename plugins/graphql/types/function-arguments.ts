@@ -3,7 +3,7 @@ import type { GraphQLArgumentConfig } from "graphql";
 import type { RoutineParameter } from "../../../core/index.ts";
 import { listOwnParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
-import { argument, collectFields } from "./field-taps.ts";
+import { argument, buildEntry, collectFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../field-types.ts";
 
@@ -34,13 +34,7 @@ export const buildFunctionArgumentFields = (context: GqlFieldContext): GqlFields
     parameters.map((entry) => {
       const name = build.fieldName(buildParameterName(entry, parameters));
       const value = isLegalName(name) ? build.argumentType(entry.parameter.type) : undefined;
-      return (
-        value &&
-        ([
-          name,
-          { config: { type: build.valueInput(value) }, toPlan: { kind: "function-argument", ...entry, value } },
-        ] as const)
-      );
+      return value && buildEntry(name, build.valueInput(value), { kind: "function-argument", ...entry, value });
     }),
   );
 };

@@ -15,7 +15,7 @@ import {
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, forTable, tapFields } from "./field-taps.ts";
+import { argument, buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import { buildInsertInputType, buildRelatedInsertType } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -88,12 +88,8 @@ const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
 const buildInputFields = forTable((build, table) => {
   const { insertable } = getRoleTable(build, table);
   const fields = collectFields([
-    ...insertable.map(
-      (column) =>
-        [
-          column.name,
-          { config: { type: build.valueInput(column.value), description: column.comment }, toPlan: column.part },
-        ] as const,
+    ...insertable.map((column) =>
+      buildEntry(column.name, build.valueInput(column.value), column.part, { description: column.comment }),
     ),
     ...table.relationships.map((relationshipField) => {
       const target = build.table(relationshipField.target);
@@ -101,10 +97,7 @@ const buildInputFields = forTable((build, table) => {
         target && build.rights(target).insert !== undefined
           ? buildRelatedInsertType(build, target, relationshipField.relationship.isToOne)
           : undefined;
-      return (
-        type &&
-        ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
-      );
+      return buildEntry(relationshipField.name, type, buildRelationshipPart(relationshipField));
     }),
   ]);
   return Object.keys(fields).length > 0
@@ -117,17 +110,8 @@ const buildRelationshipFields = forTable((build, table, { fn }) => {
   if (input === undefined) return {};
   const conflict = buildOnConflictType(build, table);
   return collectFields([
-    [
-      "data",
-      {
-        config: { type: wrapNonNull(fn === "object" ? input : wrapList(input)) },
-        toPlan: { kind: "argument", name: "data" },
-      },
-    ],
-    conflict && [
-      build.fieldName("on_conflict"),
-      { config: { type: conflict, description: "upsert condition" }, toPlan: onConflictPart },
-    ],
+    buildEntry("data", wrapNonNull(fn === "object" ? input : wrapList(input)), { kind: "argument", name: "data" }),
+    buildEntry(build.fieldName("on_conflict"), conflict, onConflictPart, { description: "upsert condition" }),
   ]);
 });
 
@@ -181,15 +165,14 @@ const buildConflictFields = forTable((build, table) => {
   if (constraint === undefined || columns === undefined) return {};
   const where = buildBoolExpType(build, table);
   return collectFields([
-    ["constraint", { config: { type: wrapNonNull(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
-    [
+    buildEntry("constraint", wrapNonNull(constraint), { kind: "argument", name: "constraint" }),
+    buildEntry(
       build.fieldName("update_columns"),
-      {
-        config: { type: wrapNonNullList(columns), defaultValue: [] },
-        toPlan: { kind: "argument", name: "update_columns" },
-      },
-    ],
-    where && ["where", { config: { type: where }, toPlan: { kind: "argument", name: "where" } }],
+      wrapNonNullList(columns),
+      { kind: "argument", name: "update_columns" },
+      { defaultValue: [] },
+    ),
+    buildEntry("where", where, { kind: "argument", name: "where" }),
   ]);
 });
 

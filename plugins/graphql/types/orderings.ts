@@ -3,7 +3,7 @@
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
 import { DIRECTION, getOrderingName } from "../part-names.ts";
 import { buildOrderDirectionEnum } from "./type-names.ts";
-import { argument, collectFields } from "./field-taps.ts";
+import { argument, buildEntry, collectFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { RoleColumn } from "./role-table.ts";
@@ -35,10 +35,10 @@ export const listOrderingEntries = (
             isOptional: true,
           });
           const suffix = getOrderingName(ordering);
-          if (type === undefined || suffix === undefined) return undefined;
-          const config = { type, description: ordering.description ?? null };
+          if (suffix === undefined) return undefined;
           const field = build.fieldName({ text: name, isCustom: true }, suffix);
-          return [field, { config, toPlan: { kind: "ordering", ordering, column } }] as const;
+          const description = ordering.description ?? null;
+          return buildEntry(field, type, { kind: "ordering", ordering, column }, { description });
         }),
       );
 
@@ -51,13 +51,7 @@ export const buildOrderingFields = ({ build, value, fn }: GqlFieldContext): GqlF
     const operandType = type === undefined ? { ...value, isNullable: false } : build.valueType(type, false);
     return (
       operandType &&
-      ([
-        name,
-        {
-          config: { type: wrapNonNull(build.valueInput(operandType)) },
-          toPlan: { kind: "operand-field", name, value: operandType },
-        },
-      ] as const)
+      buildEntry(name, wrapNonNull(build.valueInput(operandType)), { kind: "operand-field", name, value: operandType })
     );
   });
   if (operands.includes(undefined)) return {};

@@ -14,7 +14,7 @@ import {
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, addToReadRoots, forTable, tapFields } from "./field-taps.ts";
+import { argument, buildEntry, collectFields, addToReadRoots, forTable, tapFields } from "./field-taps.ts";
 import { listOrderingEntries, buildOrderingFields } from "./orderings.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -67,17 +67,12 @@ const buildOutputType = (
 const buildRowFields = forTable((build, table) => {
   const roleTable = getRoleTable(build, table);
   return collectFields(
-    roleTable.readable.map((column) => [
-      column.name,
-      {
-        config: {
-          type: buildOutputType(build, roleTable, column),
-          description: column.comment,
-          ...(isJson(column.value) ? { args: pathArgument } : {}),
-        },
-        toPlan: column.part,
-      },
-    ]),
+    roleTable.readable.map((column) =>
+      buildEntry(column.name, buildOutputType(build, roleTable, column), column.part, {
+        description: column.comment,
+        ...(isJson(column.value) ? { args: pathArgument } : {}),
+      }),
+    ),
   );
 });
 
@@ -85,13 +80,12 @@ const buildBoolExpFields = forTable((build, table) => {
   const self = buildBoolExpType(build, table);
   if (self === undefined) return {};
   return collectFields([
-    [build.fieldName("_and"), { config: { type: wrapList(self) }, toPlan: { kind: "and" } }],
-    [build.fieldName("_not"), { config: { type: self }, toPlan: { kind: "not" } }],
-    [build.fieldName("_or"), { config: { type: wrapList(self) }, toPlan: { kind: "or" } }],
-    ...getRoleTable(build, table).readable.map((column) => {
-      const type = build.comparison(column.value);
-      return type && ([column.name, { config: { type }, toPlan: column.part }] as const);
-    }),
+    buildEntry(build.fieldName("_and"), wrapList(self), { kind: "and" }),
+    buildEntry(build.fieldName("_not"), self, { kind: "not" }),
+    buildEntry(build.fieldName("_or"), wrapList(self), { kind: "or" }),
+    ...getRoleTable(build, table).readable.map((column) =>
+      buildEntry(column.name, build.comparison(column.value), column.part),
+    ),
   ]);
 });
 
@@ -100,7 +94,7 @@ const buildOrderByFields = forTable((build, table) => {
   if (direction === undefined) return {};
   const { readable } = getRoleTable(build, table);
   return collectFields([
-    ...readable.map(({ name, part }) => [name, { config: { type: direction }, toPlan: part }] as const),
+    ...readable.map(({ name, part }) => buildEntry(name, direction, part)),
     ...listOrderingEntries(build, readable),
   ]);
 });

@@ -4,7 +4,7 @@ import type { GraphQLInputType } from "graphql";
 import { findColumn, definePlugin } from "../../../core/index.ts";
 import { getRoleTable, type RoleTable } from "./role-table.ts";
 import { buildBoolExpType, listArguments, buildOrderByType, buildRowType } from "./type-names.ts";
-import { collectFields, forTable, tapFields } from "./field-taps.ts";
+import { buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild } from "../field-types.ts";
 import type { GqlRelationshipField, GqlTable } from "../catalog-types.ts";
@@ -67,13 +67,13 @@ const buildInputFields = (
 ) =>
   forTable((build, table) =>
     collectFields(
-      getRoleTable(build, table).relationships.map((relationshipField) => {
-        const type = findType(build, relationshipField);
-        return (
-          type &&
-          ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
-        );
-      }),
+      getRoleTable(build, table).relationships.map((relationshipField) =>
+        buildEntry(
+          relationshipField.name,
+          findType(build, relationshipField),
+          buildRelationshipPart(relationshipField),
+        ),
+      ),
     ),
   );
 

@@ -13,7 +13,7 @@ import {
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, forTable, tapFields } from "./field-taps.ts";
+import { argument, buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import { buildOperatorFields, acceptsColumn, buildUpdatesInputType } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
@@ -38,15 +38,12 @@ const buildInputFields = forTable((build, table, { fn }) => {
       .updatable.filter((roleColumn) => acceptsColumn(operator, roleColumn))
       .map((roleColumn) => {
         const value = findOperandValue(build, operator, roleColumn);
-        return (
-          value &&
-          ([
-            roleColumn.name,
-            {
-              config: { type: build.valueInput(value), description: roleColumn.comment },
-              toPlan: { kind: "update-column", column: roleColumn.column, relation: table.relation, value },
-            },
-          ] as const)
+        if (value === undefined) return undefined;
+        return buildEntry(
+          roleColumn.name,
+          build.valueInput(value),
+          { kind: "update-column", column: roleColumn.column, relation: table.relation, value },
+          { description: roleColumn.comment },
         );
       }),
   );
@@ -116,13 +113,11 @@ const buildKeyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType
 
 const buildKeyFields = forTable((build, table) =>
   collectFields(
-    getRoleTable(build, table).key.map((column) => [
-      column.name,
-      {
-        config: { type: wrapNonNull(build.valueInput(column.value)), description: column.comment },
-        toPlan: buildKeyPart(table, column),
-      },
-    ]),
+    getRoleTable(build, table).key.map((column) =>
+      buildEntry(column.name, wrapNonNull(build.valueInput(column.value)), buildKeyPart(table, column), {
+        description: column.comment,
+      }),
+    ),
   ),
 );
 
@@ -131,10 +126,7 @@ const buildUpdatesFields = forTable((build, table) => {
   if (where === undefined) return {};
   return collectFields([
     ...buildOperatorFields(build, table),
-    [
-      "where",
-      { config: { type: wrapNonNull(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } },
-    ],
+    buildEntry("where", wrapNonNull(where), { kind: "argument", name: "where" }, { description: WHERE }),
   ]);
 });
 

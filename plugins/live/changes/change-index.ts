@@ -10,7 +10,7 @@ import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/r
 interface ColumnIndex<Item> {
   readonly columns: readonly string[];
   readonly kinds: readonly ComparableKind[];
-  readonly byKey: Map<string, Item | Set<Item>>;
+  readonly byKey: Map<string, Set<Item>>;
 }
 
 /** An entry of the index, which the owner keeps to remove it. */
@@ -85,10 +85,9 @@ export const createChangeIndex = <Item extends object>(
           if (indexedValues.keys.length === 0) continue;
           const { byKey } = getColumnIndex(table, index, indexedValues);
           for (const key of indexedValues.keys) {
-            const entry = byKey.get(key);
-            if (entry === undefined) byKey.set(key, item);
-            else if (entry instanceof Set) entry.add(item);
-            else if (entry !== item) byKey.set(key, new Set([entry, item]));
+            const items = byKey.get(key);
+            if (items === undefined) byKey.set(key, new Set([item]));
+            else items.add(item);
             marks.push({ byKey, key });
           }
         }
@@ -97,9 +96,9 @@ export const createChangeIndex = <Item extends object>(
     },
     remove: (item, marks) => {
       for (const { byKey, key } of marks) {
-        const entry = byKey.get(key);
-        if (entry instanceof Set) entry.delete(item);
-        if (entry === item || (entry instanceof Set && entry.size === 0)) byKey.delete(key);
+        const items = byKey.get(key);
+        items?.delete(item);
+        if (items?.size === 0) byKey.delete(key);
       }
     },
     find: (table, changed, items) => {
@@ -149,14 +148,13 @@ const findInColumnIndex = <Item extends object>(
   positions: readonly number[],
   foundItems: Set<Item>,
 ): void => {
-  const addAll = (items: Item | Set<Item> | undefined): void => {
-    if (items instanceof Set) for (const item of items) foundItems.add(item);
-    else if (items !== undefined) foundItems.add(items);
+  const addAll = (items: Iterable<Item>): void => {
+    for (const item of items) foundItems.add(item);
   };
   for (const cells of rows.flat()) {
     if (cells === null) continue;
     const key = buildRowKey(cells, positions, kinds);
-    if (key !== undefined) addAll(byKey.get(key));
+    if (key !== undefined) addAll(byKey.get(key) ?? []);
     else return byKey.forEach(addAll);
   }
 };

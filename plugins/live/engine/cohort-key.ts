@@ -7,34 +7,27 @@ import type { CohortFacts } from "./runner.ts";
 /** Builds the key of a live query. `isRow` says that the query is one row of a statement over many subscribers. */
 type BuildCohortKey = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
-/** Creates the builder of keys. It memoizes numbers and texts, because thousands of subscribers have the same program,
- *  session and settings. */
+/** Creates the builder of keys, which numbers programs. */
 export const createCohortKeyBuilder = (): BuildCohortKey => {
   let lastNumber = 0;
   const numberProgram = memoize((_program: Program) => ++lastNumber);
-  const encodePart = memoize((part: object) => JSON.stringify(part));
-  const encodeSharedSession = memoize((session: Session) => JSON.stringify(withoutCallerMembers(session)));
-
   return (
-    { session, schema, keepsLoginPath = false, settings = NO_SETTINGS, isolation, programs },
+    { session, schema, keepsLoginPath = false, settings = [], isolation, programs },
     isRow,
     isShared,
     followsClock,
-  ) => {
-    const caller = isShared ? encodeSharedSession(session) : encodePart(session);
-    const runKey = JSON.stringify([
+  ) =>
+    JSON.stringify([
       programs.map(({ program }) => numberProgram(program)),
       isRow,
       followsClock,
       schema,
       keepsLoginPath,
       isolation,
+      isShared ? withoutCallerMembers(session) : session,
+      settings,
     ]);
-    return `${runKey}${caller}${encodePart(settings)}`;
-  };
 };
-
-const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
 
 /** Returns the session without the members in which callers of one statement may differ. The statement is proven not to
  *  read these members. */

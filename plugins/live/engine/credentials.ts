@@ -53,7 +53,7 @@ function* readUpgradeHeaders({ rawHeaders }: IncomingMessage): Iterable<readonly
 
 /** The credentials of a socket. The class assembles headers on access, because they are usually read once, and a socket
  *  stays open for long. */
-class SocketCredentials implements Credentials {
+export class SocketCredentials implements Credentials {
   readonly request: IncomingMessage;
   readonly surface = "graphql";
   readonly isSocket = true;
@@ -94,9 +94,3 @@ class SocketCredentials implements Credentials {
     return () => socket.off("close", listener);
   }
 }
-
-export const createSocketCredentials = (
-  request: IncomingMessage,
-  payload: Json | undefined,
-  engine: GqlEngine,
-): Credentials => new SocketCredentials(request, payload, engine);

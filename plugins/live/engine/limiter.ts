@@ -10,21 +10,14 @@ export interface Limiter {
   run<Result>(speed: RunSpeed, task: () => Promise<Result>): Promise<Result>;
 }
 
-interface WaitingRun {
-  readonly number: number;
-  readonly start: () => void;
-}
-
-const RUN_SPEEDS: readonly RunSpeed[] = ["quick", "unknown", "slow"];
-
 /** Creates a limiter. Slow tasks may use half of the limit. Slow and unknown tasks together may use all of it except
  *  one. @rule G-SUB-17 */
 export const createLimiter = (maxCount: number): Limiter => {
-  const waiting: Readonly<Record<RunSpeed, WaitingRun[]>> = { quick: [], unknown: [], slow: [] };
+  /** The waiting runs, in order of arrival. */
+  const waiting: { readonly speed: RunSpeed; readonly start: () => void }[] = [];
   const running: Record<RunSpeed, number> = { quick: 0, unknown: 0, slow: 0 };
   const maxSlow = Math.max(1, maxCount >> 1);
   const maxUnsure = Math.max(1, maxCount - 1);
-  let lastNumber = 0;
 
   const mayStart = (speed: RunSpeed): boolean => {
     const unsure = running.unknown + running.slow;
@@ -33,22 +26,17 @@ export const createLimiter = (maxCount: number): Limiter => {
   };
 
   const startNext = (): void => {
-    let next: RunSpeed | undefined;
-    for (const speed of RUN_SPEEDS) {
-      const [first] = waiting[speed];
-      if (first === undefined || !mayStart(speed)) continue;
-      // This list is not empty, because the loop chooses no empty list.
-      if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = speed;
-    }
+    const next = waiting.find(({ speed }) => mayStart(speed));
     if (next === undefined) return;
-    running[next]++;
-    waiting[next].shift()?.start();
+    waiting.splice(waiting.indexOf(next), 1);
+    running[next.speed]++;
+    next.start();
   };
 
   return {
     run: async (speed, task) => {
-      if (mayStart(speed) && waiting[speed].length === 0) running[speed]++;
-      else await new Promise<void>((start) => waiting[speed].push({ number: ++lastNumber, start }));
+      if (mayStart(speed) && waiting.every((run) => run.speed !== speed)) running[speed]++;
+      else await new Promise<void>((start) => waiting.push({ speed, start }));
       try {
         return await task();
       } finally {

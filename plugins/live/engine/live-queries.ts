@@ -13,7 +13,7 @@ import {
   type ValueOf,
 } from "../../../core/index.ts";
 import { createTimeDependence } from "./time-dependence.ts";
-import { createPlanStatistics } from "./statistics.ts";
+import { computePlanFigures } from "./statistics.ts";
 import { createCohortKeyBuilder, buildCohortFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { openEventStream } from "./events.ts";
@@ -63,7 +63,6 @@ const createLiveQueries = (
 ): LiveEngine => {
   const runner = createRunner(context);
   const limiter = createLimiter(computeConcurrency(context.options.dbPool, context.options.database !== undefined));
-  const computeFigures = createPlanStatistics();
   const groups = createWatchGroups(watchChanges, context);
   const meter = createRunSpeedMeter();
   const cohorts = new Map<string, Cohort>();
@@ -326,7 +325,7 @@ const createLiveQueries = (
     get isIdle() {
       return cohorts.size === 0;
     },
-    plans: () => computeFigures(cohorts.values()),
+    plans: () => computePlanFigures(cohorts.values()),
     graphqlSource: (...parts) => createGraphqlSource(context, ...parts),
     replan: () => {
       for (const cohort of cohorts.values()) removeCohort(cohort);

@@ -12,37 +12,35 @@ type PlanStatistics = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name]
 
 const listTexts = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
 
-export const createPlanStatistics = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
+/** Returns the statistics of each plan, ordered by the number of subscribers, largest first. */
+export const computePlanFigures = (cohorts: Iterable<Cohort>): readonly PlanFigures[] => {
   const hashProgram = memoize((program: Program) =>
     createHash("sha256").update(listTexts(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
   );
-
-  return (cohorts) => {
-    const byPlan = new Map<string, PlanStatistics>();
-    for (const { facts, entries, counts } of cohorts) {
-      const [first] = entries.values();
-      if (first === undefined) continue; // The cohort has no entry if it is about to end.
-      const programs = first.query.programs.map(({ program }) => program);
-      const { role, isAdmin } = facts.session;
-      const planKey = programs.map(hashProgram).join(".");
-      let plan = byPlan.get(`${planKey} ${role}`);
-      if (plan === undefined) {
-        const statements = programs.flatMap(listTexts);
-        plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NO_COUNTS };
-        byPlan.set(`${planKey} ${role}`, plan);
-      }
-      plan.cohorts++;
-      if (facts.isShared) plan.sharedCohorts++;
-      for (const { subscriptions } of entries.values()) plan.subscribers += subscriptions.size;
-      plan.queries += entries.size;
-      plan.runs += counts.runs;
-      plan.rows += counts.rows;
-      plan.deliveries += counts.deliveries;
-      plan.skipped += counts.skipped;
-      if (counts.lagMs !== undefined) plan.lagMs = Math.max(plan.lagMs ?? 0, counts.lagMs);
+  const byPlan = new Map<string, PlanStatistics>();
+  for (const { facts, entries, counts } of cohorts) {
+    const [first] = entries.values();
+    if (first === undefined) continue; // The cohort has no entry if it is about to end.
+    const programs = first.query.programs.map(({ program }) => program);
+    const { role, isAdmin } = facts.session;
+    const planKey = programs.map(hashProgram).join(".");
+    let plan = byPlan.get(`${planKey} ${role}`);
+    if (plan === undefined) {
+      const statements = programs.flatMap(listTexts);
+      plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NO_COUNTS };
+      byPlan.set(`${planKey} ${role}`, plan);
     }
-    return [...byPlan.values()].sort((a, b) => b.subscribers - a.subscribers);
-  };
+    plan.cohorts++;
+    if (facts.isShared) plan.sharedCohorts++;
+    for (const { subscriptions } of entries.values()) plan.subscribers += subscriptions.size;
+    plan.queries += entries.size;
+    plan.runs += counts.runs;
+    plan.rows += counts.rows;
+    plan.deliveries += counts.deliveries;
+    plan.skipped += counts.skipped;
+    if (counts.lagMs !== undefined) plan.lagMs = Math.max(plan.lagMs ?? 0, counts.lagMs);
+  }
+  return [...byPlan.values()].sort((a, b) => b.subscribers - a.subscribers);
 };
 
 const NO_COUNTS = {

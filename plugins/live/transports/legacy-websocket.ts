@@ -3,12 +3,11 @@
 import { definePlugin, type Json } from "../../../core/index.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { startFailed, tooManyOperations } from "../engine/errors.ts";
-import type { LivePatcher, LiveResult } from "../api.ts";
 import { encodePayload } from "./live-directive.ts";
-import { startOperation, type OperationSink } from "./operation.ts";
+import { startOperation } from "./operation.ts";
 import { encodeFrame } from "./send-queue.ts";
 import type { ClientConnection, Conversation } from "./socket-connection.ts";
-import { SocketSession, type RunningQuery } from "./socket-session.ts";
+import { SocketSession, type OperationMessages } from "./socket-session.ts";
 import { getSockets } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
@@ -40,8 +39,6 @@ interface GqlError {
 
 const openConversation = (connection: ClientConnection): Conversation => {
   const { sendQueue, context, engine, path } = connection;
-  const socketSession = new SocketSession(connection, KEEP_ALIVE);
-  const { running } = socketSession;
   /** The message of a refused `connection_init`. */
   let refusal: string | undefined;
 
@@ -73,6 +70,22 @@ const openConversation = (connection: ClientConnection): Conversation => {
     complete(id);
   };
 
+  const messages: OperationMessages = {
+    encodeLiveResult: (id, result, patcher) => {
+      const text = encodePayload(result, patcher);
+      return encodeFrame(encodeData(id, result.isError && path === LEGACY_PATH ? encodeLegacyErrors(text) : text));
+    },
+    sendData: (id, data) => sendQueue.send(encodeData(id, `{"data":${data}}`)),
+    sendComplete: complete,
+    sendRefusal: (id, error) => sendError(id, encodeRefusal(error)),
+    sendFailure: (id, error) => {
+      sendQueue.send(encodeData(id, encodeErrorsText(error)));
+      complete(id);
+    },
+  };
+  const socketSession = new SocketSession(connection, messages, KEEP_ALIVE);
+  const { running } = socketSession;
+
   const init = async (payload: Json | undefined): Promise<void> => {
     if (socketSession.caller !== undefined || refusal !== undefined) return;
     try {
@@ -98,49 +111,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
               ? tooManyOperations(limit)
               : undefined;
     if (reason !== undefined || caller === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
-    const encodeLiveResult = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
-      const text = encodePayload(answer, patcher);
-      if (!answer.isError) return encodeData(id, text);
-      return encodeData(
-        id,
-        path === LEGACY_PATH
-          ? JSON.stringify({
-              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(encodeLegacyError),
-            })
-          : text,
-      );
-    };
-    const query: RunningQuery = { sentHash: "", pendingMessage: undefined };
-    const sink: OperationSink = {
-      onStarted: (stop) => {
-        query.stop = stop;
-        running.set(id, query);
-      },
-      onRunning: (cancel) => socketSession.runOnce(id, cancel),
-      onRefused: (error) => sendError(id, encodeRefusal(error)),
-      onFailed: (error) => {
-        sendQueue.send(encodeData(id, encodeErrorsText(error)));
-        complete(id);
-      },
-      onDone: (data) => {
-        sendQueue.send(encodeData(id, `{"data":${data}}`));
-        complete(id);
-      },
-      onLiveResult: (answer, patcher) => {
-        const encode = (): Uint8Array => encodeFrame(encodeLiveResult(answer, patcher));
-        if (answer.isEvent === true) sendQueue.sendFrame(encode());
-        else sendQueue.offer(query, answer.hash, encode);
-      },
-      onLiveCompleted: () => {
-        socketSession.stop(id);
-        complete(id);
-      },
-      onLiveEnded: (error) => {
-        socketSession.stop(id);
-        sendError(id, encodeRefusal(error));
-      },
-    };
-    return startOperation(connection, caller, () => engine.readRequest(payload), sink);
+    return startOperation(socketSession, caller, id, payload);
   };
 
   const take = (text: string): Promise<void> | void => {
@@ -181,6 +152,12 @@ const openConversation = (connection: ClientConnection): Conversation => {
     receiveAtOnce: (text, isNext) => isNext && stopAtOnce(text),
     ended: () => socketSession.end(),
   };
+};
+
+/** Encodes the errors of the body `{"errors":[…]}`. */
+const encodeLegacyErrors = (body: string): string => {
+  const { errors } = JSON.parse(body) as { readonly errors: readonly GqlError[] };
+  return JSON.stringify({ errors: errors.map(encodeLegacyError) });
 };
 
 const encodeLegacyError = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({

@@ -1,59 +1,48 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { RelApiError, requestSignal, type RequestRecord } from "../../../core/index.ts";
+import { RelApiError, requestSignal, type Json, type RequestRecord } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
-import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
+import type { SendQueueEntry } from "./send-queue.ts";
 import type { ClientConnection } from "./socket-connection.ts";
 import { SocketExchange, type SocketCaller } from "./socket-exchange.ts";
+import type { SocketSession } from "./socket-session.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 
-/** The callbacks through which a protocol reports the progress of an operation. */
-export interface OperationSink {
-  /** Reports that the request, document, variables or session variables were refused, before the operation started. */
-  onRefused(error: unknown): void;
-  /** Reports that a query or mutation failed in execution. */
-  onFailed(error: unknown): void;
-  /** Reports that a live query has started. It may have no result yet. */
-  onStarted(stop: () => void): void;
-  /** Reports that a query or mutation runs. After `cancel`, the sink gets no result. Returns a function that is called
-   *  when the operation has ended. */
-  onRunning(cancel: () => void): () => void;
-  /** Reports that a query or mutation has finished, with the text of the `data` object. */
-  onDone(data: string): void;
-  /** Reports a result of a live query. With `patcher`, the client accepts patches. */
-  onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void;
-  /** Reports that a live query has sent its last result. */
-  onLiveCompleted(): void;
-  /** Reports that a live query has ended without a request of the client. */
-  onLiveEnded(error: unknown): void;
+interface SocketOperation {
+  readonly socketSession: SocketSession;
+  /** The id that the client chose. */
+  readonly id: string;
+  readonly exchange: SocketExchange;
+  readonly report: Report;
 }
 
-/** Starts an operation; errors of `readRequest` go to the sink. When the promise has settled, a live query has started,
- *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
+/** Starts an operation. When the promise has settled, a live query has started, and any other operation has ended.
+ *  @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
-  connection: ClientConnection,
+  socketSession: SocketSession,
   caller: SocketCaller,
-  readRequest: () => GqlRequest,
-  sink: OperationSink,
+  id: string,
+  payload: Json,
 ): Promise<void> | void => {
+  const { connection, messages } = socketSession;
   const { engine } = connection;
-  const { session } = caller;
   const exchange = new SocketExchange(connection, caller);
   const report = createReport(connection, exchange);
+  const operation: SocketOperation = { socketSession, id, exchange, report };
   const refuse = (error: unknown): void => {
-    report.end(0, error);
-    sink.onRefused(error);
+    report(0, error);
+    messages.sendRefusal(id, error);
   };
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
     exchange.operation = document.namedOperation;
     const directive = readLiveDirective(document);
-    if (directive === undefined) return runOnce(connection, exchange, document.bind(), sink, report);
+    if (directive === undefined) return runOnce(operation, document.bind());
     exchange.operation = { ...document.namedOperation, kind: "subscription" };
-    subscribe(connection, exchange, request, directive, sink, report);
+    subscribe(operation, request, directive);
   };
   try {
-    const request = readRequest();
-    const document = engine.prepare(request, session, connection);
+    const request = engine.readRequest(payload);
+    const document = engine.prepare(request, caller.session, connection);
     if (!(document instanceof Promise)) return start(request, document);
     return document.then((prepared) => (connection.isOpen() ? start(request, prepared) : undefined)).catch(refuse);
   } catch (error) {
@@ -62,22 +51,18 @@ export const startOperation = (
 };
 
 /** Runs a query or mutation. If it is cancelled, the statement of a query ends, and a mutation continues. */
-const runOnce = (
-  connection: ClientConnection,
-  exchange: SocketExchange,
-  operation: GqlOperation,
-  sink: OperationSink,
-  report: Report,
-): Promise<void> => {
+const runOnce = ({ socketSession, id, exchange, report }: SocketOperation, operation: GqlOperation): Promise<void> => {
+  const { connection, messages } = socketSession;
   const { engine, context, settings } = connection;
   exchange.plans = operation.plans;
   let isCancelled = false;
   let cancelListeners: Set<() => void> | undefined;
-  const onEnded = sink.onRunning(() => {
+  const cancel = (): void => {
     if (isCancelled) return;
     isCancelled = true;
     if (operation.kind === "query") for (const listener of cancelListeners ?? []) listener();
-  });
+  };
+  socketSession.current = { id, cancel };
   return engine
     .run(operation, exchange.session, {
       settings,
@@ -94,58 +79,62 @@ const runOnce = (
     })
     .then(
       (data) => {
-        onEnded();
-        report.end(data.length);
-        if (!isCancelled) sink.onDone(data);
+        socketSession.current = undefined;
+        report(data.length);
+        if (isCancelled) return;
+        messages.sendData(id, data);
+        messages.sendComplete(id);
       },
       (error: unknown) => {
-        onEnded();
-        report.end(0, error);
-        if (!isCancelled) sink.onFailed(error);
+        socketSession.current = undefined;
+        report(0, error);
+        if (!isCancelled) messages.sendFailure(id, error);
       },
     );
 };
 
 const subscribe = (
-  connection: ClientConnection,
-  { session }: SocketExchange,
+  { socketSession, id, exchange: { session }, report }: SocketOperation,
   request: GqlRequest,
   directive: LiveDirectiveRequest,
-  sink: OperationSink,
-  report: Report,
 ): void => {
+  const { connection, messages } = socketSession;
   const { engine, live, context, settings, sendQueue } = connection;
   const patcher = openPatcher(context, directive);
-  const stop = live.subscribe(live.graphqlSource(engine, request, session, settings), {
+  const entry: SendQueueEntry = { sentHash: "", pendingMessage: undefined };
+  const unsubscribe = live.subscribe(live.graphqlSource(engine, request, session, settings), {
     answer: (result) => {
-      report.end(result.text.length);
-      sink.onLiveResult(result, patcher);
+      report(result.text.length);
+      const encode = (): Uint8Array => messages.encodeLiveResult(id, result, patcher);
+      if (result.isEvent === true) sendQueue.sendFrame(encode());
+      else sendQueue.offer(entry, result.hash, encode);
     },
     isSlow: () => sendQueue.isSlow,
     whenFast: () => sendQueue.whenFast(),
     end: (error) => {
       if (error === undefined) return;
-      report.end(0, error);
-      sink.onLiveEnded(error);
+      report(0, error);
+      socketSession.stop(id);
+      messages.sendRefusal(id, error);
     },
     complete: () => {
-      report.end(0);
-      sink.onLiveCompleted();
+      report(0);
+      socketSession.stop(id);
+      messages.sendComplete(id);
     },
   });
-  sink.onStarted(() => {
-    stop();
+  socketSession.running.set(id, () => {
+    unsubscribe();
     patcher?.close();
+    sendQueue.forget(entry);
   });
 };
 
 const UNKNOWN_OPERATION = { kind: "other" };
 const [OK, FAILED] = [200, 400];
 
-interface Report {
-  /** Reports the operation to `requestSignal` and to its trace, once: at its first result, or at its end. */
-  end(bytes: number, error?: unknown): void;
-}
+/** Reports the operation to `requestSignal` and to its trace, once: at its first result, or at its end. */
+type Report = (bytes: number, error?: unknown) => void;
 
 const createReport = ({ context, request }: ClientConnection, exchange: SocketExchange): Report => {
   const signal = context.use(requestSignal);
@@ -153,22 +142,20 @@ const createReport = ({ context, request }: ClientConnection, exchange: SocketEx
   const startedAtMs = performance.now();
   let isReported = !signal.hasListeners && tracing === undefined;
   tracing?.open(exchange);
-  return {
-    end: (bytes, error) => {
-      if (isReported) return;
-      isReported = true;
-      const record: RequestRecord = {
-        request,
-        surface: "graphql",
-        operation: exchange.operation ?? UNKNOWN_OPERATION,
-        status: error === undefined ? OK : FAILED,
-        errorCode: error === undefined ? undefined : error instanceof RelApiError ? error.code : "internal",
-        bytes,
-        durationMs: performance.now() - startedAtMs,
-        session: exchange.session,
-      };
-      signal.emit(record);
-      tracing?.close(exchange, record);
-    },
+  return (bytes, error) => {
+    if (isReported) return;
+    isReported = true;
+    const record: RequestRecord = {
+      request,
+      surface: "graphql",
+      operation: exchange.operation ?? UNKNOWN_OPERATION,
+      status: error === undefined ? OK : FAILED,
+      errorCode: error === undefined ? undefined : error instanceof RelApiError ? error.code : "internal",
+      bytes,
+      durationMs: performance.now() - startedAtMs,
+      session: exchange.session,
+    };
+    signal.emit(record);
+    tracing?.close(exchange, record);
   };
 };

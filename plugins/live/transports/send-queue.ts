@@ -3,20 +3,6 @@
 import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-export interface SendQueue {
-  send(text: string): void;
-  /** Sends a message that `encodeFrame` has encoded. */
-  sendFrame(frame: Uint8Array): void;
-  /** Sends a result of a live query, when the client is fast enough. `encode` builds the message when it is sent. */
-  offer(live: SendQueueEntry, hash: string, encode: () => Uint8Array): void;
-  /** Drops the pending result of a live query that has ended. */
-  forget(live: SendQueueEntry): void;
-  readonly isSlow: boolean;
-  /** Resolves when the client is fast enough for further messages. It never resolves if the client disconnects
-   *  before. */
-  whenFast(): Promise<void>;
-}
-
 /** The state of a live query in a send queue. */
 export interface SendQueueEntry {
   /** The hash of the last result that the client was sent. */
@@ -39,7 +25,7 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /** The send queue of a socket or response. It is a class, because closures and maps for each socket would take ten
  *  times the memory. */
-class StreamSendQueue implements SendQueue {
+export class SendQueue {
   readonly #outgoing: Duplex | OutgoingMessage;
   readonly #owner: SendQueueOwner;
   /** The live queries with a pending result. It is only set while the client is slow. */
@@ -56,6 +42,7 @@ class StreamSendQueue implements SendQueue {
     this.sendFrame(encodeFrame(text));
   }
 
+  /** Sends a message that `encodeFrame` has encoded. */
   sendFrame(frame: Uint8Array): void {
     const outgoing = this.#outgoing;
     // The buffer emits the drain event only after it was full.
@@ -66,6 +53,7 @@ class StreamSendQueue implements SendQueue {
     outgoing.once("drain", () => this.#drained());
   }
 
+  /** Sends a result of a live query, when the client is fast enough. `encode` builds the message when it is sent. */
   offer(live: SendQueueEntry, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
       // A result that the client already has needs no message.
@@ -77,11 +65,14 @@ class StreamSendQueue implements SendQueue {
     this.sendFrame(encode());
   }
 
+  /** Drops the pending result of a live query that has ended. */
   forget(live: SendQueueEntry): void {
     live.pendingMessage = undefined;
     this.#pendingEntries?.delete(live);
   }
 
+  /** Resolves when the client is fast enough for further messages. It never resolves if the client disconnects
+   *  before. */
   async whenFast(): Promise<void> {
     while (this.isSlow) await new Promise<void>((resolve) => (this.#waiting ??= []).push(resolve));
   }
@@ -105,9 +96,6 @@ class StreamSendQueue implements SendQueue {
     this.#owner.whenFast();
   }
 }
-
-export const createSendQueue = (outgoing: Duplex | OutgoingMessage, owner: SendQueueOwner): SendQueue =>
-  new StreamSendQueue(outgoing, owner);
 
 const TEXT_FRAME = 0x81; // The first byte of a frame that is the final frame of a text message.
 

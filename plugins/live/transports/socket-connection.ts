@@ -5,7 +5,7 @@ import type { WebSocket } from "ws";
 import { buildErrorFields, type Execution, type PluginContext } from "../../../core/index.ts";
 import type { LiveQueries } from "../api.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { createSendQueue, type SendQueue, type SendQueueOwner } from "./send-queue.ts";
+import { SendQueue, type SendQueueOwner } from "./send-queue.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 /** The connection as a protocol sees it. */
@@ -80,7 +80,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     this.settings = parts.settings;
     this.#webSocket = parts.webSocket;
     this.#socket = parts.socket;
-    this.sendQueue = createSendQueue(parts.socket, this);
+    this.sendQueue = new SendQueue(parts.socket, this);
     this.#conversation = open(this);
   }
 

@@ -15,7 +15,7 @@ import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument
 import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
 import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import { createSendQueue, type SendQueueEntry } from "./send-queue.ts";
+import { SendQueue, type SendQueueEntry } from "./send-queue.ts";
 
 export interface StreamFormat<Message> {
   readonly headers: Headers;
@@ -60,7 +60,7 @@ const createAnswerStream = (context: PluginContext) => {
       let isEnded = false;
       let stop: (() => void) | undefined;
       const live: SendQueueEntry = { sentHash: "", pendingMessage: undefined };
-      const sendQueue = createSendQueue(response, {
+      const sendQueue = new SendQueue(response, {
         isOpen: () => !isEnded,
         whenSlow: () => context.watchUnread(response),
         whenFast: () => undefined,

@@ -5,11 +5,11 @@ import { definePlugin, RelApiError, type Json } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { encodePayload } from "./live-directive.ts";
-import { startOperation, type OperationSink } from "./operation.ts";
+import { startOperation } from "./operation.ts";
 import { tooManyOperations } from "../engine/errors.ts";
 import { encodeFrame } from "./send-queue.ts";
 import type { ClientConnection, Conversation } from "./socket-connection.ts";
-import { buildForbiddenReason, SocketSession, type RunningQuery } from "./socket-session.ts";
+import { buildForbiddenReason, SocketSession, type OperationMessages } from "./socket-session.ts";
 import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
@@ -68,30 +68,48 @@ const encodeNextMessage = (id: string, payload: string): string =>
 
 type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
-/** The protocol's part of a connection. It is a class to save memory, because there are many thousands of connections
- *  and operations. */
-class WebsocketConversation implements Conversation {
-  readonly connection: ClientConnection;
-  readonly encodeNext: EncodeNext;
-  readonly socketSession: SocketSession;
+/** The protocol's part of a connection. It is a class to save memory, because there are many thousands of
+ *  connections. */
+class WebsocketConversation implements Conversation, OperationMessages {
+  readonly #connection: ClientConnection;
+  readonly #encodeNext: EncodeNext;
+  readonly #socketSession: SocketSession;
   #isInitReceived = false;
   #initTimer: NodeJS.Timeout | undefined;
 
   constructor(connection: ClientConnection, encodeNext: EncodeNext) {
-    this.connection = connection;
-    this.encodeNext = encodeNext;
-    this.socketSession = new SocketSession(connection, PING);
+    this.#connection = connection;
+    this.#encodeNext = encodeNext;
+    this.#socketSession = new SocketSession(connection, this, PING);
     this.#initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
   }
 
-  sendError(id: string, error: unknown): void {
-    const { sendQueue, engine } = this.connection;
-    const { body } = engine.encodeErrors(error, this.socketSession.caller?.session);
+  encodeLiveResult(id: string, result: LiveResult, patcher: LivePatcher | undefined): Uint8Array {
+    return patcher === undefined
+      ? this.#encodeNext(id, result.text, result.isError)
+      : encodeFrame(encodeNextMessage(id, encodePayload(result, patcher)));
+  }
+
+  sendData(id: string, data: string): void {
+    this.#connection.sendQueue.send(encodeNextResult(id, data, false));
+  }
+
+  sendComplete(id: string): void {
+    this.#connection.sendQueue.send(`{"id":${JSON.stringify(id)},"type":"complete"}`);
+  }
+
+  sendRefusal(id: string, error: unknown): void {
+    const { sendQueue, engine } = this.#connection;
+    const { body } = engine.encodeErrors(error, this.#socketSession.caller?.session);
     sendQueue.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
   }
 
+  sendFailure(id: string, error: unknown): void {
+    this.sendRefusal(id, error);
+  }
+
   receive(text: string): Promise<void> | void {
-    const { connection } = this;
+    const connection = this.#connection;
     let message: Message;
     try {
       message = parseMessage(connection.engine.parseJson(text));
@@ -110,7 +128,7 @@ class WebsocketConversation implements Conversation {
       case "subscribe":
         return this.#subscribe(id ?? "", payload ?? null);
       case "complete":
-        return this.socketSession.stop(id ?? "");
+        return this.#socketSession.stop(id ?? "");
     }
   }
 
@@ -118,19 +136,19 @@ class WebsocketConversation implements Conversation {
     if (!URGENT_MESSAGE.test(text)) return false;
     let message: Message;
     try {
-      message = parseMessage(this.connection.engine.parseJson(text));
+      message = parseMessage(this.#connection.engine.parseJson(text));
     } catch {
       return false;
     }
     const { type, id = "", payload } = message;
-    if (type === "complete") return isNext && this.socketSession.stopRunning(id);
+    if (type === "complete") return isNext && this.#socketSession.stopRunning(id);
     if (type !== "ping") return false;
     this.#pong(text, payload);
     return true;
   }
 
   #pong(text: string, payload: Json | undefined): void {
-    this.connection.sendQueue.send(
+    this.#connection.sendQueue.send(
       payload === undefined
         ? '{"type":"pong"}'
         : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
@@ -139,7 +157,7 @@ class WebsocketConversation implements Conversation {
 
   ended(): void {
     this.#endInit();
-    this.socketSession.end();
+    this.#socketSession.end();
   }
 
   #endInit(): void {
@@ -148,12 +166,12 @@ class WebsocketConversation implements Conversation {
   }
 
   async #init(payload: Json | undefined): Promise<void> {
-    const { connection } = this;
+    const connection = this.#connection;
     if (this.#isInitReceived) return connection.close(4429, "Too many initialisation requests");
     this.#isInitReceived = true;
     this.#endInit();
     try {
-      await this.socketSession.authorize(payload);
+      await this.#socketSession.authorize(payload);
     } catch (error) {
       if (error instanceof RelApiError && error.status < 500)
         connection.close(4403, buildForbiddenReason(connection.engine, error));
@@ -162,74 +180,13 @@ class WebsocketConversation implements Conversation {
   }
 
   #subscribe(id: string, payload: Json): Promise<void> | void {
-    const { connection } = this;
-    const { caller, running } = this.socketSession;
+    const connection = this.#connection;
+    const { caller, running } = this.#socketSession;
     if (caller === undefined) return connection.close(4401, "Unauthorized");
     if (running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
     const limit = connection.context.options.maxSocketOperations;
-    if (running.size >= limit) return this.sendError(id, tooManyOperations(limit));
-    const operation = new SocketOperation(this, id);
-    return startOperation(connection, caller, () => connection.engine.readRequest(payload), operation);
-  }
-}
-
-class SocketOperation implements OperationSink, RunningQuery {
-  sentHash = "";
-  pendingMessage: RunningQuery["pendingMessage"] = undefined;
-  /** Stops the live query. Undefined if the operation is not a live query. */
-  stop: (() => void) | undefined = undefined;
-  readonly #conversation: WebsocketConversation;
-  readonly #id: string;
-
-  constructor(conversing: WebsocketConversation, id: string) {
-    this.#conversation = conversing;
-    this.#id = id;
-  }
-
-  onStarted(stop: () => void): void {
-    this.stop = stop;
-    this.#conversation.socketSession.running.set(this.#id, this);
-  }
-
-  onRunning(cancel: () => void): () => void {
-    return this.#conversation.socketSession.runOnce(this.#id, cancel);
-  }
-
-  onRefused(error: unknown): void {
-    this.#conversation.sendError(this.#id, error);
-  }
-
-  onFailed(error: unknown): void {
-    this.onRefused(error);
-  }
-
-  onDone(data: string): void {
-    const { sendQueue } = this.#conversation.connection;
-    sendQueue.send(encodeNextResult(this.#id, data, false));
-    sendQueue.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
-  }
-
-  onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
-    const { connection, encodeNext } = this.#conversation;
-    const id = this.#id;
-    const { hash, text, isError, isEvent = false } = answer;
-    const encode = (): Uint8Array =>
-      patcher === undefined
-        ? encodeNext(id, text, isError)
-        : encodeFrame(encodeNextMessage(id, encodePayload(answer, patcher)));
-    if (isEvent) connection.sendQueue.sendFrame(encode());
-    else connection.sendQueue.offer(this, hash, encode);
-  }
-
-  onLiveCompleted(): void {
-    const { socketSession, connection } = this.#conversation;
-    socketSession.stop(this.#id);
-    connection.sendQueue.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
-  }
-
-  onLiveEnded(error: unknown): void {
-    this.#conversation.socketSession.stop(this.#id);
-    this.onRefused(error);
+    if (running.size >= limit) return this.sendRefusal(id, tooManyOperations(limit));
+    return startOperation(this.#socketSession, caller, id, payload);
   }
 }
 
