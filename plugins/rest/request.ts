@@ -148,10 +148,8 @@ export interface ParsedQuery {
   /** The selected items. Undefined without `select`, or if it is empty (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly AddressedPart<Condition>[];
-  /** Parameters of plugins in URL order, only for kind `reads`. */
-  readonly pluginParameters: readonly PluginParameter[];
-  /** Parameters of plugins that concern embeds. */
-  readonly nestedPluginParameters: readonly AddressedPart<PluginParameter>[];
+  /** Parameters of plugins in URL order. The root has parameters only for kind `reads`. */
+  readonly pluginParameters: readonly AddressedPart<PluginParameter>[];
   readonly logic: readonly AddressedPart<LogicTree>[];
   readonly orders: readonly AddressedPart<readonly OrderTerm[]>[];
   /** The ranges of embeds. The root has its own in `range`. */

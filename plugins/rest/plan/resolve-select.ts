@@ -95,25 +95,16 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
-  const read = applyPluginParameters(
-    readContext,
-    relation,
-    query.pluginParameters,
-    buildRead(readContext, level, input.from, {
-      ...DEFAULT_OUTPUT,
-      columns: input.columns,
-      rowType: input.rowType,
-      rowName: input.rowName,
-    }),
-  );
+  const read = buildRead(readContext, level, input.from, {
+    ...DEFAULT_OUTPUT,
+    columns: input.columns,
+    rowType: input.rowType,
+    rowName: input.rowName,
+  });
   const limit = window?.hasLimit === true ? bind(readContext.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(readContext.values, null) : undefined;
   return {
-    read: {
-      ...(read.groupBy === undefined ? read : orderGroups(read, readContext.values, level, grammar.flatModes)),
-      limit,
-      offset,
-    },
+    read: { ...read, limit, offset },
     isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
