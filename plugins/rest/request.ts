@@ -16,23 +16,10 @@ import type {
   RelApiHooks,
   Relation,
   ReadFrom,
-  ValueOf,
   SessionSource,
 } from "../../core/index.ts";
 import type { StreamedAnswers } from "../speed/api.ts";
-import {
-  finishAnswerHook,
-  readBodyHook,
-  readParametersHook,
-  readRaisedHook,
-  receiveBodyHook,
-  type Hints,
-  type ChosenMedia,
-  type Payload,
-  type RestRoute,
-  type RestTarget,
-  type Suggestions,
-} from "./api.ts";
+import type { Hints, ChosenMedia, Payload, RestRoute, RestTarget, Suggestions } from "./api.ts";
 
 /**
  * A step of a JSON path. With `isIndex`, it consists of digits with an optional sign and is bound as an integer.
@@ -199,11 +186,6 @@ export interface RestSurface {
   /** The hooks. Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
-  readonly finishAnswer: ValueOf<typeof finishAnswerHook>;
-  readonly readBody: ValueOf<typeof readBodyHook>;
-  readonly receiveBody: ValueOf<typeof receiveBodyHook>;
-  readonly readRaised: ValueOf<typeof readRaisedHook>;
-  readonly readParameters: ValueOf<typeof readParametersHook>;
   /** Returns the service that suggests similar names, if a plugin offers it. */
   findSuggestions(): Suggestions | undefined;
   /** Returns the service of hints in errors that may differ from the errors of PostgREST, if a plugin offers it. */

@@ -1,5 +1,6 @@
 /** Builds response headers, and the finished response. */
 import { VERSION, type Answer, type Headers, type Logger, type ResultRow } from "../../../core/index.ts";
+import { finishAnswerHook } from "../api.ts";
 import type { AppliedPreferences, ParsedQuery, ResolvedRead, RestRequest } from "../request.ts";
 import { encodeHeaderText } from "./header-text.ts";
 
@@ -48,7 +49,9 @@ export const buildAnswer = (
   exchange.endPhase("response");
   if (options.serverTimingEnabled) responseHeaders.push(["Server-Timing", encodeTimings(exchange.timings)]);
   const answer = { status: parts.status, headers: responseHeaders, body: request.method === "HEAD" ? undefined : body };
-  return transactionResult === undefined ? answer : rest.finishAnswer.call(answer, transactionResult.row);
+  return transactionResult === undefined
+    ? answer
+    : rest.context.use(finishAnswerHook).call(answer, transactionResult.row);
 };
 
 const addTransactionResult = (

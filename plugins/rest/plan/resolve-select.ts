@@ -24,6 +24,7 @@ import {
   notEmbedded,
   relatedOrderImpossible,
 } from "../errors.ts";
+import { readParametersHook } from "../api.ts";
 import type {
   PluginParameter,
   Grammar,
@@ -118,11 +119,12 @@ const applyPluginParameters = (
   read: Read,
 ): Read => {
   if (pluginParameters.length === 0 || relation === undefined) return read;
-  const { options } = rest.context;
+  const { options, use } = rest.context;
+  const taps = use(readParametersHook);
   let current = read;
   for (const { hook, name, text } of pluginParameters) {
     const source = { text, name, raw: text, facts: { parameter: name, value: text } };
-    current = rest.readParameters.for(hook).call(current, {
+    current = taps.for(hook).call(current, {
       text,
       model,
       relation,
