@@ -259,8 +259,6 @@ export interface ParsedRequest extends RequestTarget {
   readonly preferences: Preferences;
   readonly end: TransactionEnd;
   readonly window: Window;
-  /** The rows of the root. Undefined if the request has a `Range` header. */
-  readonly range: RootRange | undefined;
 }
 
 /** A query string whose plain values are replaced by marks. Query strings that differ only in values share one
