@@ -12,9 +12,8 @@ import {
 } from "../../../core/index.ts";
 import { readRaisedHook } from "../api.ts";
 import { CORE_MESSAGES } from "../errors.ts";
-import { encodeHeaderText } from "./header-text.ts";
 import type { RestSurface } from "../request.ts";
-import { overrideHeaders } from "./headers.ts";
+import { encodeHeaderText, overrideHeaders } from "./headers.ts";
 import { dependsOnRights, removeInvisibleFacts } from "./visible-error.ts";
 
 /** Maps this project's error codes to PostgREST's codes. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
