@@ -3,16 +3,10 @@ import type { Logger } from "../kernel/options.ts";
 import { buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 
-interface PathPrefix {
-  readonly prefix: string;
+/** A surface and the paths and prefixes that it may serve. */
+export interface SurfacePaths {
   readonly surface: AddedSurface;
-}
-
-/** All prefixes and paths, in the order of the surfaces. */
-export interface Paths {
-  /** The candidates for each complete path, including surfaces with a matching prefix. */
-  readonly exact: ReadonlyMap<string, readonly PathPrefix[]>;
-  readonly prefixes: readonly PathPrefix[];
+  readonly paths: readonly string[];
 }
 
 const EVERY_PATH: readonly string[] = ["*"];
@@ -30,25 +24,10 @@ const readSurfacePaths = (surface: AddedSurface, logger: Logger): readonly strin
   }
 };
 
-const isPrefixPattern = (path: string): boolean => path.endsWith("*");
+/** Returns whether the pattern is the path, or a prefix of it such as `/soap/*`. */
+export const covers = (pattern: string, path: string): boolean =>
+  pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
 
-const covers = (pattern: string, path: string): boolean =>
-  isPrefixPattern(pattern) ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
-
-export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Paths => {
-  const surfacePaths = surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));
-  const exactPaths = new Set(surfacePaths.flatMap(({ paths }) => paths.filter((path) => !isPrefixPattern(path))));
-  return {
-    exact: new Map(
-      [...exactPaths].map((path) => [
-        path,
-        surfacePaths.flatMap(({ surface, paths }) =>
-          paths.some((pattern) => covers(pattern, path)) ? [{ prefix: path, surface }] : [],
-        ),
-      ]),
-    ),
-    prefixes: surfacePaths.flatMap(({ surface, paths }) =>
-      paths.filter(isPrefixPattern).map((path) => ({ prefix: path.slice(0, -1), surface })),
-    ),
-  };
-};
+/** Returns the paths of each surface, in the order of the surfaces. */
+export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): readonly SurfacePaths[] =>
+  surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));

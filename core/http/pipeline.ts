@@ -22,7 +22,7 @@ import type {
   RequestStep,
 } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
-import { readPaths, type Paths } from "./paths.ts";
+import { covers, readPaths, type SurfacePaths } from "./paths.ts";
 import type { PendingBodies } from "./pending-bodies.ts";
 import type { UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
@@ -321,17 +321,17 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
-  const findSurface = (path: string, request: IncomingMessage, paths: Paths): AddedSurface | undefined => {
-    const { method = "GET" } = request;
-    for (const { prefix: begins, surface } of paths.exact.get(path) ?? paths.prefixes)
-      if (
-        path.startsWith(begins) &&
-        (surface.methods === undefined || surface.methods.includes(method)) &&
-        (surface.match === undefined || isMatched(surface, path, request))
-      )
-        return surface;
-    return undefined;
-  };
+  const findSurface = (
+    path: string,
+    request: IncomingMessage,
+    candidates: readonly SurfacePaths[],
+  ): AddedSurface | undefined =>
+    candidates.find(
+      ({ surface, paths }) =>
+        paths.some((pattern) => covers(pattern, path)) &&
+        (surface.methods === undefined || surface.methods.includes(request.method ?? "GET")) &&
+        (surface.match === undefined || isMatched(surface, path, request)),
+    )?.surface;
 
   return {
     refresh: () => {

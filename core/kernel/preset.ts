@@ -133,30 +133,15 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
       if (!positions.has(laterName) && !isKnown(preset, laterName))
         throw unknownBeforeError(plugin.name, laterName, preset);
   }
-  const edges = collectEdges(plugins, positions);
-  const waiting = new Map(
-    plugins.map((plugin) => [plugin.name, edges.filter((edge) => edge.second === plugin.name).length]),
-  );
-  const ready = plugins.filter((plugin) => waiting.get(plugin.name) === 0);
+  const edges = collectEdges(plugins);
+  const waiting = plugins.toSorted((a, b) => (a.stage ?? Stage.normal) - (b.stage ?? Stage.normal));
+  const isWaiting = (name: string): boolean => waiting.some((plugin) => plugin.name === name);
   const ordered: Plugin[] = [];
-  const rank = (plugin: Plugin): readonly [number, number] => [
-    plugin.stage ?? Stage.normal,
-    positions.get(plugin.name) ?? 0,
-  ];
-  while (ready.length > 0) {
-    ready.sort((a, b) => rank(a)[0] - rank(b)[0] || rank(a)[1] - rank(b)[1]);
-    const next = ready.shift() as Plugin; // the loop condition has checked the length
-    ordered.push(next);
-    for (const edge of edges) {
-      if (edge.first !== next.name) continue;
-      const remainingCount = (waiting.get(edge.second) ?? 0) - 1;
-      waiting.set(edge.second, remainingCount);
-      const second = plugins.find((plugin) => plugin.name === edge.second);
-      if (remainingCount === 0 && second !== undefined) ready.push(second);
-    }
+  while (waiting.length > 0) {
+    const next = waiting.findIndex(({ name }) => !edges.some((edge) => edge.second === name && isWaiting(edge.first)));
+    if (next === -1) throw cycleError(edges.filter((edge) => isWaiting(edge.first) && isWaiting(edge.second)));
+    ordered.push(...waiting.splice(next, 1));
   }
-  if (ordered.length < plugins.length)
-    throw cycleError(edges.filter((edge) => (waiting.get(edge.first) ?? 0) > 0 && (waiting.get(edge.second) ?? 0) > 0));
   return ordered;
 };
 
@@ -170,20 +155,11 @@ interface Edge {
   readonly declaration: "before" | "requires";
 }
 
-const collectEdges = (plugins: readonly Plugin[], positions: ReadonlyMap<string, number>): readonly Edge[] => {
-  const edges = new Map<string, Edge>();
-  const add = (edge: Edge): void => {
-    const key = `${edge.first} ${edge.second}`;
-    if (!edges.has(key)) edges.set(key, edge);
-  };
-  for (const plugin of plugins) {
-    for (const laterName of plugin.before ?? [])
-      if (positions.has(laterName)) add({ first: plugin.name, second: laterName, declaration: "before" });
-    for (const required of plugin.requires ?? [])
-      add({ first: required, second: plugin.name, declaration: "requires" });
-  }
-  return [...edges.values()];
-};
+const collectEdges = (plugins: readonly Plugin[]): readonly Edge[] =>
+  plugins.flatMap(({ name, before = [], requires = [] }) => [
+    ...before.map((laterName) => ({ first: name, second: laterName, declaration: "before" as const })),
+    ...requires.map((required) => ({ first: required, second: name, declaration: "requires" as const })),
+  ]);
 
 const isKnown = ({ knownPlugins, removed }: Preset, name: string): boolean =>
   knownPlugins?.includes(name) === true || removed?.has(name) === true;

@@ -942,7 +942,6 @@ export declare class PreparedStatements {
     readonly uncertain: Set<string>;
     private readonly sizes;
     has(name: string): boolean;
-    hasAll(statements: readonly WireStatement[]): boolean;
     countParsed(text: string): void;
     use(name: string, text: string): void;
     delete(name: string): void;

@@ -1,6 +1,6 @@
 /** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose response the database determines. */
 import { definePlugin, RelApiError, type Json } from "../../core/index.ts";
-import { encodeHeaderText } from "./answer/header-text.ts";
+import { encodeHeaderText } from "./answer/headers.ts";
 import { readRaisedHook, type RaisedError } from "./api.ts";
 import { raisedErrorInvalid } from "./errors.ts";
 

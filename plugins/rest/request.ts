@@ -16,23 +16,10 @@ import type {
   RelApiHooks,
   Relation,
   ReadFrom,
-  ValueOf,
   SessionSource,
 } from "../../core/index.ts";
 import type { StreamedAnswers } from "../speed/api.ts";
-import {
-  finishAnswerHook,
-  readBodyHook,
-  readParametersHook,
-  readRaisedHook,
-  receiveBodyHook,
-  type Hints,
-  type ChosenMedia,
-  type Payload,
-  type RestRoute,
-  type RestTarget,
-  type Suggestions,
-} from "./api.ts";
+import type { Hints, ChosenMedia, Payload, RestRoute, RestTarget, Suggestions } from "./api.ts";
 
 /**
  * A step of a JSON path. With `isIndex`, it consists of digits with an optional sign and is bound as an integer.
@@ -148,10 +135,8 @@ export interface ParsedQuery {
   /** The selected items. Undefined without `select`, or if it is empty (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly AddressedPart<Condition>[];
-  /** Parameters of plugins in URL order, only for kind `reads`. */
-  readonly pluginParameters: readonly PluginParameter[];
-  /** Parameters of plugins that concern embeds. */
-  readonly nestedPluginParameters: readonly AddressedPart<PluginParameter>[];
+  /** Parameters of plugins in URL order. The root has parameters only for kind `reads`. */
+  readonly pluginParameters: readonly AddressedPart<PluginParameter>[];
   readonly logic: readonly AddressedPart<LogicTree>[];
   readonly orders: readonly AddressedPart<readonly OrderTerm[]>[];
   /** The ranges of embeds. The root has its own in `range`. */
@@ -201,11 +186,6 @@ export interface RestSurface {
   /** The hooks. Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
-  readonly finishAnswer: ValueOf<typeof finishAnswerHook>;
-  readonly readBody: ValueOf<typeof readBodyHook>;
-  readonly receiveBody: ValueOf<typeof receiveBodyHook>;
-  readonly readRaised: ValueOf<typeof readRaisedHook>;
-  readonly readParameters: ValueOf<typeof readParametersHook>;
   /** Returns the service that suggests similar names, if a plugin offers it. */
   findSuggestions(): Suggestions | undefined;
   /** Returns the service of hints in errors that may differ from the errors of PostgREST, if a plugin offers it. */
@@ -279,8 +259,6 @@ export interface ParsedRequest extends RequestTarget {
   readonly preferences: Preferences;
   readonly end: TransactionEnd;
   readonly window: Window;
-  /** The rows of the root. Undefined if the request has a `Range` header. */
-  readonly range: RootRange | undefined;
 }
 
 /** A query string whose plain values are replaced by marks. Query strings that differ only in values share one

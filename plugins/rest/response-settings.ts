@@ -3,8 +3,7 @@
  * set response headers and the status.
  */
 import { definePlugin, literal, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
-import { encodeHeaderText } from "./answer/header-text.ts";
-import { overrideHeaders, createHeaderWarning } from "./answer/headers.ts";
+import { encodeHeaderText, overrideHeaders, createHeaderWarning } from "./answer/headers.ts";
 import { finishAnswerHook } from "./api.ts";
 import { responseHeadersInvalid, responseStatusInvalid } from "./errors.ts";
 

@@ -16,12 +16,8 @@ import { encodeError } from "./answer/encode-error.ts";
 import { createHeaderWarning } from "./answer/headers.ts";
 import {
   exposeRestHeadersHook,
-  finishAnswerHook,
   hintsService,
-  readBodyHook,
   readParametersHook,
-  readRaisedHook,
-  receiveBodyHook,
   restGuideService,
   restPreferencesService,
   suggestionsService,
@@ -67,11 +63,6 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
     context,
     hooks,
     grammar,
-    finishAnswer: context.use(finishAnswerHook),
-    readBody: context.use(readBodyHook),
-    receiveBody: context.use(receiveBodyHook),
-    readRaised: context.use(readRaisedHook),
-    readParameters,
     findSuggestions: () => context.use(suggestionsService),
     findHints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
     // an entity tag is computed from the whole body, so etags exclude streaming (R-STR-6)

@@ -8,9 +8,8 @@ import {
   type ResultRow,
 } from "../../core/index.ts";
 import type { Payload } from "./api.ts";
-import { percentEncode, type AnswerParts } from "./answer/headers.ts";
+import { encodeHeaderText, percentEncode, type AnswerParts } from "./answer/headers.ts";
 import { decodeBody, buildContentRange } from "./answer/rows.ts";
-import { encodeHeaderText } from "./answer/header-text.ts";
 import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
 import { createRelationHandler, requireRest, withMethods } from "./routes.ts";
 import { prepareRequests } from "./plan/planning.ts";

@@ -12,7 +12,7 @@ import { buildRegistry } from "../../core/engine/registry.ts";
 import { coreSettings, collectSettings, type AggregateSpec, type OperatorSpec } from "../../core/index.ts";
 import { adminServer } from "../../plugins/operations/admin/index.ts";
 import { getAggregateName, getOperatorName } from "../../plugins/graphql/part-names.ts";
-import { getRestName } from "../../plugins/rest/syntax/part-names.ts";
+import { getRestName } from "../../plugins/rest/syntax/grammar.ts";
 import { fullCompat, knownOptions, plus } from "../../presets/index.ts";
 import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { settingsPage } from "../support/settings-page.ts";

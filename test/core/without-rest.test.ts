@@ -2,7 +2,7 @@
 /** The responses of the REST surface without a plugin. Several that do not touch each other are left out of one
  *  preset. */
 import { describe, expect, test } from "vitest";
-import { getRestName } from "../../plugins/rest/syntax/part-names.ts";
+import { getRestName } from "../../plugins/rest/syntax/grammar.ts";
 import { capabilities, startApi, type StartOptions } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 import { leaveOut, pluginOf } from "./left-out.ts";

@@ -8,11 +8,9 @@ import type { HealthProblems } from "../../kernel/health-problems.ts";
 import type { Execution, PluginContext, ResultRow, SessionSpec, TransactionSender } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";
 import { MAX_LIST_LENGTH } from "../sql/fragment.ts";
-import { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal, isInterrupted, isInFunction, readSqlstate } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
-import { createLostRoleReporter } from "./role-errors.ts";
 import {
   createBatchPlanner,
   recordFailure,
@@ -25,6 +23,7 @@ import { findStatementPath, TransactionRecord, runChecks, explainError } from ".
 import { nextAttempt, type Attempts } from "./retry-policy.ts";
 import { createSharedTransaction } from "./shared-transaction.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
+import { createErrorReporter } from "./statement-errors.ts";
 import { createPlainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
 import type { SendOptions } from "./transaction-template.ts";
@@ -73,8 +72,7 @@ const MAX_TRIES = 3;
 export const createExecutor = (parts: ExecutorParts): Executor => {
   const { current, primary, replicas, warn, endedSignal } = parts;
   const transactions = createTransactions(parts);
-  const lostRole = createLostRoleReporter(current, warn);
-  const fullDisk = createFullDiskReporter(parts.healthProblems, warn);
+  const reportError = createErrorReporter(parts);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let hasWarnedOfPooler = false;
@@ -276,10 +274,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     } catch (error) {
       if (isGone) throw publishFailure(requestCancelled(), record);
       const isOfBatch = error instanceof BatchFailure;
-      if (isOfBatch) {
-        lostRole(error.result.error, error.statements[0], execution.session.databaseRole);
-        fullDisk(error.result.error);
-      }
+      if (isOfBatch) reportError(error.result.error, error.statements[0], execution.session.databaseRole);
       const loss = {
         error: isOfBatch ? error.result.error : error,
         isOpening,
@@ -322,8 +317,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       primary,
       transactions,
       planBatch,
-      lostRole,
-      fullDisk,
+      reportError,
       endedSignal,
     }),
     transactionSender: {

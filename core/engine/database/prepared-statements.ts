@@ -25,11 +25,6 @@ export class PreparedStatements {
     return this.sizes.has(name);
   }
 
-  hasAll(statements: readonly WireStatement[]): boolean {
-    for (const { name } of statements) if (!this.sizes.has(name)) return false;
-    return true;
-  }
-
   /** Counts a text that is sent for parsing, prepared or not. */
   countParsed(text: string): void {
     this.parsedBytes += text.length;
@@ -121,26 +116,16 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
 
   return (prepared, statements, prepares, firstEffect = Infinity) => {
     if (!prepares) return planUnprepared(statements);
-    // the usual case is decided quickly: all statements are prepared, and no statement needs to be closed
-    if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
-      return {
-        statements,
-        parses: NO_PARSES,
-        closes: NO_CLOSES,
-        described: listDescribedNames(statements, firstEffect),
-      };
     const sentStatements: WireStatement[] = [];
     const parses: boolean[] = [];
     const closes: string[] = [];
     const knownStatements: WireStatement[] = [];
+    /** The names that the batch itself prepares. */
+    const newNames = new Set<string>();
     for (const statement of statements) {
       const { name, text } = statement;
       const isKnown = name !== "" && prepared.has(name);
-      knownStatements.push(
-        isKnown && !sentStatements.some((sentStatement, i) => sentStatement.name === name && parses[i] === true)
-          ? statement
-          : UNNAMED,
-      );
+      knownStatements.push(isKnown && !newNames.has(name) ? statement : UNNAMED);
       parses.push(!isKnown);
       if (!isKnown) prepared.countParsed(text);
       if (!isKnown && (name === "" || !isWorthPreparing(name, text))) {
@@ -148,11 +133,13 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
         continue;
       }
       sentStatements.push(statement);
-      if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
+      prepared.use(name, text);
+      if (isKnown) continue;
+      newNames.add(name);
       // a close is harmless, because closing a missing statement is not an error
-      if (!isKnown && (prepared.uncertain.delete(name) || sentStatements.length - 1 > firstEffect)) closes.push(name);
+      if (prepared.uncertain.delete(name) || sentStatements.length - 1 > firstEffect) closes.push(name);
     }
-    if (prepared.size > maxCount || prepared.bytes > maxBytes) evictStatements(prepared, sentStatements, closes);
+    evictStatements(prepared, sentStatements, closes);
     return { statements: sentStatements, parses, closes, described: listDescribedNames(knownStatements, firstEffect) };
   };
 };
@@ -170,8 +157,6 @@ const listDescribedNames = (statements: readonly WireStatement[], firstEffect: n
 };
 
 const UNNAMED: WireStatement = { text: "", name: "", values: [] };
-const NO_CLOSES: readonly string[] = [];
-const NO_PARSES: readonly boolean[] = [];
 
 export type FailedBatch = Extract<WireResult, { readonly error: unknown }>;
 

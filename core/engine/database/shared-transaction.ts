@@ -4,13 +4,12 @@ import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
 import type { CurrentState } from "../current-state.ts";
 import { DISCARD_FOREIGN_STATE, DISCARD_PLANS, buildFullCleaning, buildCleaningRollback } from "./cleaning.ts";
-import type { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal } from "./pg-errors.ts";
-import type { createLostRoleReporter } from "./role-errors.ts";
 import type { Pool } from "./pool.ts";
 import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared-statements.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { getSharing } from "./sharing.ts";
+import type { createErrorReporter } from "./statement-errors.ts";
 import { buildBeginText, createUnnamedStatement, ROLLBACK } from "./statements.ts";
 import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
@@ -21,8 +20,7 @@ interface SharedTransactionParts {
   readonly primary: Pool;
   readonly transactions: Transactions;
   readonly planBatch: ReturnType<typeof createBatchPlanner>;
-  readonly lostRole: ReturnType<typeof createLostRoleReporter>;
-  readonly fullDisk: ReturnType<typeof createFullDiskReporter>;
+  readonly reportError: ReturnType<typeof createErrorReporter>;
   readonly endedSignal: Signal<unknown>;
 }
 
@@ -55,8 +53,7 @@ export const createSharedTransaction =
     primary,
     transactions,
     planBatch,
-    lostRole,
-    fullDisk,
+    reportError,
     endedSignal,
   }: SharedTransactionParts): PluginContext["transaction"] =>
   async ({ isolation, onDisconnect }, work) => {
@@ -86,8 +83,7 @@ export const createSharedTransaction =
       if (!("error" in result)) return result;
       recordFailure(connection.prepared, batch, result);
       isStateKnown = !isFatal(result.error);
-      lostRole(result.error, statements[result.failedAt], role);
-      fullDisk(result.error);
+      reportError(result.error, statements[result.failedAt], role);
       throw convertStatementError(result.error, findPath(result.failedAt));
     };
 

@@ -56,15 +56,6 @@ const createFragment = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as 
 const isSql = (value: unknown): value is Sql =>
   typeof value === "object" && value !== null && Array.isArray((value as { parts?: unknown }).parts);
 
-/** The number of parts up to which `sql` and `join` copy a fragment. Longer fragments are referenced, so that nesting
- *  takes linear time. */
-const MAX_COPIED_PARTS = 8;
-
-const appendChunks = (parts: (Chunk | Sql)[], fragment: Sql): void => {
-  if (fragment.parts.length > MAX_COPIED_PARTS) parts.push(fragment);
-  else for (const part of fragment.parts) parts.push(part);
-};
-
 /** Returns the texts and slots of a fragment, in order. */
 export const flattenFragment = (fragment: Sql): readonly Chunk[] => {
   const chunks: Chunk[] = [];
@@ -87,7 +78,7 @@ export const sql = (strings: TemplateStringsArray, ...interpolations: readonly S
     const interpolation: unknown = interpolations[i];
     if (!isSql(interpolation))
       throw new TypeError(`expected an SQL fragment, not a ${typeof interpolation}: use ident() or value()`);
-    appendChunks(parts, interpolation);
+    if (!isEmpty(interpolation)) parts.push(interpolation);
   });
   return createFragment(parts);
 };
@@ -121,7 +112,7 @@ export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
   const parts: (Chunk | Sql)[] = [];
   fragments.forEach((fragment, i) => {
     if (i > 0) parts.push(separator);
-    appendChunks(parts, fragment);
+    if (!isEmpty(fragment)) parts.push(fragment);
   });
   return createFragment(parts);
 };

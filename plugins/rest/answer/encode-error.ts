@@ -10,10 +10,10 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../../core/index.ts";
+import { readRaisedHook } from "../api.ts";
 import { CORE_MESSAGES } from "../errors.ts";
-import { encodeHeaderText } from "./header-text.ts";
 import type { RestSurface } from "../request.ts";
-import { overrideHeaders } from "./headers.ts";
+import { encodeHeaderText, overrideHeaders } from "./headers.ts";
 import { dependsOnRights, removeInvisibleFacts } from "./visible-error.ts";
 
 /** Maps this project's error codes to PostgREST's codes. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
@@ -118,12 +118,12 @@ interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
  * R-AUT-10
  */
 export const encodeError = (
-  { context: { options, model }, readRaised, findHints }: Pick<RestSurface, "context" | "readRaised" | "findHints">,
+  { context: { options, model, use }, findHints }: Pick<RestSurface, "context" | "findHints">,
   originalError: RelApiError,
   exchange: ErrorContext,
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
-  const raised = SQLSTATE.test(originalError.code) ? readRaised.call(originalError) : undefined;
+  const raised = SQLSTATE.test(originalError.code) ? use(readRaisedHook).call(originalError) : undefined;
   const shownError = raised?.error ?? removeInvisible(applyDialectMessage(originalError), model, exchange);
   const error = raised === undefined ? (findHints()?.addHint(shownError, exchange) ?? shownError) : shownError;
   const code = findDialectCode(error);

@@ -1,7 +1,20 @@
 /** Builds response headers, and the finished response. */
 import { VERSION, type Answer, type Headers, type Logger, type ResultRow } from "../../../core/index.ts";
+import { finishAnswerHook } from "../api.ts";
 import type { AppliedPreferences, ParsedQuery, ResolvedRead, RestRequest } from "../request.ts";
-import { encodeHeaderText } from "./header-text.ts";
+
+/**
+ * Encodes text for a header: as UTF-8 bytes, with control characters percent-encoded, so that no value can start
+ * another header.
+ */
+export const encodeHeaderText = (text: string): string => {
+  if (/^[ -~]*$/.test(text)) return text;
+  const bytes = Buffer.from(text, "utf8").toString("latin1");
+  return bytes.replace(
+    /[^ -~\u0080-\u00ff]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+};
 
 export interface AnswerParts {
   readonly status: number;
@@ -48,7 +61,9 @@ export const buildAnswer = (
   exchange.endPhase("response");
   if (options.serverTimingEnabled) responseHeaders.push(["Server-Timing", encodeTimings(exchange.timings)]);
   const answer = { status: parts.status, headers: responseHeaders, body: request.method === "HEAD" ? undefined : body };
-  return transactionResult === undefined ? answer : rest.finishAnswer.call(answer, transactionResult.row);
+  return transactionResult === undefined
+    ? answer
+    : rest.context.use(finishAnswerHook).call(answer, transactionResult.row);
 };
 
 const addTransactionResult = (

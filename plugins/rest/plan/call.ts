@@ -98,7 +98,10 @@ const separatePluginParameters = (planInput: PlanInput, callable: readonly Routi
   const routineQuery: ParsedQuery = {
     ...query,
     argumentPairs: query.argumentPairs.filter((pair) => !isOfPlugin(pair)),
-    pluginParameters: pluginPairs.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
+    pluginParameters: [
+      ...query.pluginParameters,
+      ...pluginPairs.map(([name, text]) => ({ path: [], part: { hook: buildNestedHookName(name), name, text } })),
+    ],
   };
   // getters of the prototype compute the other members
   return Object.create(planInput, { query: { value: routineQuery } }) as PlanInput;

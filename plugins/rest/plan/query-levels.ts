@@ -23,7 +23,6 @@ export interface QueryNode {
   readonly logic: LogicTree[];
   orders: readonly OrderTerm[];
   range: NodeRange;
-  /** Parameters of plugins. The query contains the root's parameters. */
   readonly pluginParameters: PluginParameter[];
 }
 
@@ -99,7 +98,7 @@ export const buildNodes = (query: ParsedQuery, parts: EffectiveParts, options: R
   if (parts.hasRanges) for (const range of query.ranges) findNode(range).range = range.part;
   for (const tree of query.logic)
     if (parts.hasRootFilters || tree.path.length > 0) findNode(tree).logic.push(tree.part);
-  for (const parameter of query.nestedPluginParameters) findNode(parameter).pluginParameters.push(parameter.part);
+  for (const parameter of query.pluginParameters) findNode(parameter).pluginParameters.push(parameter.part);
   return { root, legacyNames };
 };
 

@@ -24,6 +24,7 @@ import {
   notEmbedded,
   relatedOrderImpossible,
 } from "../errors.ts";
+import { readParametersHook } from "../api.ts";
 import type {
   PluginParameter,
   Grammar,
@@ -95,25 +96,16 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
-  const read = applyPluginParameters(
-    readContext,
-    relation,
-    query.pluginParameters,
-    buildRead(readContext, level, input.from, {
-      ...DEFAULT_OUTPUT,
-      columns: input.columns,
-      rowType: input.rowType,
-      rowName: input.rowName,
-    }),
-  );
+  const read = buildRead(readContext, level, input.from, {
+    ...DEFAULT_OUTPUT,
+    columns: input.columns,
+    rowType: input.rowType,
+    rowName: input.rowName,
+  });
   const limit = window?.hasLimit === true ? bind(readContext.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(readContext.values, null) : undefined;
   return {
-    read: {
-      ...(read.groupBy === undefined ? read : orderGroups(read, readContext.values, level, grammar.flatModes)),
-      limit,
-      offset,
-    },
+    read: { ...read, limit, offset },
     isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
@@ -127,11 +119,12 @@ const applyPluginParameters = (
   read: Read,
 ): Read => {
   if (pluginParameters.length === 0 || relation === undefined) return read;
-  const { options } = rest.context;
+  const { options, use } = rest.context;
+  const taps = use(readParametersHook);
   let current = read;
   for (const { hook, name, text } of pluginParameters) {
     const source = { text, name, raw: text, facts: { parameter: name, value: text } };
-    current = rest.readParameters.for(hook).call(current, {
+    current = taps.for(hook).call(current, {
       text,
       model,
       relation,

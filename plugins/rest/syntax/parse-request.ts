@@ -25,7 +25,6 @@ import type {
   RestSurface,
   RestRequest,
   Window,
-  RootRange,
 } from "../request.ts";
 import { buildTemplate } from "./parameters.ts";
 import { getProfileHeader, resolveTarget } from "./resolve-target.ts";
@@ -106,11 +105,8 @@ const METHOD = defineQuestion("method", ({ exchange }: RequestSource) => exchang
 const MODEL = defineQuestion("model", ({ model }: RequestSource) => model);
 const PATH = defineQuestion("path", ({ exchange }: RequestSource) => exchange.path);
 const PREFER = defineQuestion("prefer", ({ prefer }: RequestSource) => prefer);
-const PROFILES: Readonly<Record<string, Question<RequestSource, string | undefined>>> = Object.fromEntries(
-  ["accept-profile", "content-profile"].map((name) => [
-    name,
-    defineQuestion(name, ({ exchange }: RequestSource) => exchange.header(name)),
-  ]),
+const PROFILE = defineQuestion("profile", ({ exchange }: RequestSource) =>
+  exchange.header(getProfileHeader(exchange.method)),
 );
 const TEXT = defineQuestion("text", ({ template, exchange }: RequestSource) =>
   template === undefined ? exchange.query : template.text,
@@ -120,18 +116,14 @@ const HAS_MARKS = defineQuestion("has marks", ({ template }: RequestSource) => t
 const readRangeHeader = ({ exchange }: RequestSource): string | undefined =>
   exchange.method === "GET" ? exchange.header("range") : undefined;
 
-const HAS_RANGE = defineQuestion("has range", (source: RequestSource) => readRangeHeader(source) !== undefined);
-
-const buildWindow = ({ limit, offset }: RootRange): Window => ({
-  hasLimit: limit !== undefined,
-  hasOffset: offset !== 0n,
-});
-
 /** Creates the question for the rows of the root, which a `Range` header may select. */
 const createWindowQuestion = (range: NodeRange): Question<RequestSource, Window> =>
   defineQuestion(
     "window",
-    (source) => buildWindow(resolveRange(range, readRangeHeader(source))),
+    (source) => {
+      const { limit, offset } = resolveRange(range, readRangeHeader(source));
+      return { hasLimit: limit !== undefined, hasOffset: offset !== 0n };
+    },
     ({ hasLimit, hasOffset }) => Number(hasLimit) + 2 * Number(hasOffset),
   );
 
@@ -142,20 +134,17 @@ export const isReading = (method: string): boolean => method === "GET" || method
 export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): ParsedRequest => {
   const { grammar, context } = rest;
   const method = ask(METHOD);
-  // the method's header is one of two
-  const profile = ask(PROFILES[getProfileHeader(method)] as (typeof PROFILES)[string]);
-  const target = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
+  const target = resolveTarget(context.options, ask(MODEL), ask(PATH), ask(PROFILE));
   const query = parseQuery(
     grammar,
     ask(TEXT) ?? "",
     !isReading(method) ? "filters" : target.kind === "routine" ? "arguments" : "reads",
   );
-  const range = ask(HAS_RANGE) ? undefined : resolveRange(query.range, undefined);
-  const window = range === undefined ? ask(createWindowQuestion(query.range)) : buildWindow(range);
+  const window = ask(createWindowQuestion(query.range));
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const preferences = readPreferences(grammar, ask(PREFER));
   const end = resolveTransactionEnd(context.options, preferences);
-  return { ...target, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window, range };
+  return { ...target, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window };
 };
 
 const NONE: readonly string[] = [];
@@ -200,7 +189,7 @@ export const buildRequest = (parsed: ParsedRequest, source: RequestSource): Rest
     window,
     exchange,
     filterValues: template === undefined ? NONE : template.values,
-    range: parsed.range ?? resolveRange(query.range, readRangeHeader(source)),
+    range: resolveRange(query.range, readRangeHeader(source)),
     accept: exchange.header("accept"),
   };
 };

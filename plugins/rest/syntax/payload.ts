@@ -15,7 +15,7 @@ import {
 } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
 import { buildFormRow, receiveForm } from "./form.ts";
-import type { BodyRows, MediaType, Payload } from "../api.ts";
+import { readBodyHook, receiveBodyHook, type BodyRows, type MediaType, type Payload } from "../api.ts";
 import type { RestSurface } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
 
@@ -57,14 +57,14 @@ export const receivePayload = async (rest: RestSurface, exchange: Exchange): Pro
     const text = await exchange.text();
     return (hasColumns) => readJson(rest, text, hasColumns);
   }
-  const reader = rest.receiveBody.call(type);
+  const reader = rest.context.use(receiveBodyHook).call(type);
   if (reader !== undefined) {
     await exchange.streamBody(reader.take);
     return (hasColumns) => buildPayload(rest, reader.end(), hasColumns);
   }
   const body = await exchange.body();
   return (hasColumns) => {
-    const rows = rest.readBody.call(body, type);
+    const rows = rest.context.use(readBodyHook).call(body, type);
     if (rows === undefined) throw contentTypeError(type.text);
     return buildPayload(rest, rows, hasColumns);
   };

@@ -51,19 +51,16 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   const parametersWithValue = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const findFirstValue = (name: string): string | undefined =>
     parametersWithValue.find((pair) => pair[0] === name)?.[1];
-  const isNested = ([name]: readonly [string, string]): boolean =>
-    kind !== "filters" && name.includes(".") && grammar.isPluginParameter(buildNestedHookName(getLastPart(name)));
-  const isOfRoot = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.isPluginParameter(name);
-  const isOfPlugin = (pair: readonly [string, string]): boolean => isOfRoot(pair) || isNested(pair);
+  const buildHookName = (name: string): string => (name.includes(".") ? buildNestedHookName(getLastPart(name)) : name);
+  const isOfPlugin = ([name]: readonly [string, string]): boolean =>
+    (kind === "reads" || (kind === "arguments" && name.includes("."))) &&
+    grammar.isPluginParameter(buildHookName(name));
   const pluginParameters = parametersWithValue
-    .filter(isOfRoot)
-    .map(([name, text]): PluginParameter => ({ hook: name, name, text }));
-  const nestedPluginParameters = parametersWithValue
-    .filter(isNested)
-    .map(([name, text]): AddressedPart<PluginParameter> => {
-      const last = getLastPart(name);
-      return { path: parseNodePath(name), part: { hook: buildNestedHookName(last), name: last, text } };
-    });
+    .filter(isOfPlugin)
+    .map(([name, text]): AddressedPart<PluginParameter> => ({
+      path: parseNodePath(name),
+      part: { hook: buildHookName(name), name: getLastPart(name), text },
+    }));
   const unreservedParameters = parametersWithValue.filter((pair) => !isReserved(pair[0]) && !isOfPlugin(pair));
 
   const orders: AddressedPart<readonly OrderTerm[]>[] = [];
@@ -83,10 +80,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
       : parseArguments(grammar, unreservedParameters);
   checkCount(
     "maxFilters",
-    logic.reduce(
-      (count, { part }) => count + countConditions(part),
-      filters.length + pluginParameters.length + nestedPluginParameters.length,
-    ),
+    logic.reduce((count, { part }) => count + countConditions(part), filters.length + pluginParameters.length),
     "conditions",
   );
   const onConflict = parseNameList(findFirstValue("on_conflict"), "on_conflict parameter");
@@ -96,7 +90,6 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     select,
     filters,
     pluginParameters,
-    nestedPluginParameters,
     logic,
     orders: keepFirstOrders(orders),
     ranges,
