@@ -1,7 +1,7 @@
 /** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
 import { definePlugin, writeJson, type Model } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields, GqlScope } from "../../graphql/api.ts";
-import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
+import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery } from "./asynchronous.ts";
@@ -28,17 +28,18 @@ export const metadataActions = definePlugin({
       context,
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
     );
-    hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
+    hooks.introspect.tapPromise("metadata-actions", async (model, introspection) => {
       const { "metadata-actions": raw } = getMetadataFacts(model);
       if (raw === undefined) return model;
-      const problems = copyProblems(model);
-      const report: ReportProblem = (type, name, reason) => {
-        warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
-        const problem = type === "relationship" ? "custom_types" : type;
-        problems.push({ type: problem, name, reason: `${WORDS[type]} ${name}: ${reason}` });
-      };
+      const { problems, report: reportProblem } = createProblemReport(model, introspection);
+      const report: ReportProblem = (type, name, reason) =>
+        reportProblem(
+          { type: type === "relationship" ? "custom_types" : type, name },
+          `${WORDS[type]} ${name}`,
+          reason,
+        );
       const actions = readWebhookActions(raw, model, context.registry.has("events"), report, (name, reason) =>
-        warn(`metadata: action ${name}: ${reason}; ignored`),
+        introspection.warn(`metadata: action ${name}: ${reason}; ignored`),
       );
       const deliveries = actions.actions
         .filter(({ isAsynchronous }) => isAsynchronous)
