@@ -73,10 +73,7 @@ export const costLimits = definePlugin({
 
 /** Creates the check of a request's estimates. It caches nothing, because an estimate depends on the caller, policies,
  *  values and statistics, and all of these change. */
-const createCheck = (
-  execute: PluginContext["execute"],
-  limits: LimitsByRole,
-): CostLimits["check"] => {
+const createCheck = (execute: PluginContext["execute"], limits: LimitsByRole): CostLimits["check"] => {
   const estimate = async (execution: Execution, programs: Execution["programs"]): Promise<Estimate> => {
     const executePrograms = (
       programs: Execution["programs"],

@@ -143,9 +143,7 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
 
   return {
     findLimit: (session, kind) =>
-      isUnlimited(session)
-        ? undefined
-        : (findInSetting(session, kind) ?? findInDocuments(session, kind, readCount)),
+      isUnlimited(session) ? undefined : (findInSetting(session, kind) ?? findInDocuments(session, kind, readCount)),
     findRateLimit: (session) => {
       if (isUnlimited(session)) return undefined;
       const perMinute = findInSetting(session, "rate_limit");

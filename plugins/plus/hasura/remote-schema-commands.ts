@@ -53,9 +53,7 @@ const OLD_KEYS = ["remote_schema", "hasura_fields", "remote_field"];
 
 /** Reads the definition of either form. */
 const readRelationship = (from: Arguments): Entry =>
-  from.args["definition"] === undefined
-    ? { definition: pickArguments(from, ...OLD_KEYS) }
-    : readDefinition(from);
+  from.args["definition"] === undefined ? { definition: pickArguments(from, ...OLD_KEYS) } : readDefinition(from);
 
 const changeRelationship = (change: Parameters<typeof createChangeCommand>[1]): Command =>
   createChangeCommand({ ...RELATIONSHIP, lists: ["remote_relationships"] }, change);

@@ -18,12 +18,7 @@ import type { GqlField, GqlFieldContext, GqlFields, GqlScope } from "../../graph
 import { readActionSdl } from "../../shared/action-sdl.ts";
 import { createProblemLog, type ProblemLog } from "../webhook/problem-log.ts";
 import { restoreSessionVariables } from "../webhook/session-variables.ts";
-import {
-  addDeliveries,
-  buildBackgroundPlan,
-  buildDelivery,
-  type BackgroundAction,
-} from "./asynchronous.ts";
+import { addDeliveries, buildBackgroundPlan, buildDelivery, type BackgroundAction } from "./asynchronous.ts";
 import {
   checkAsynchronous,
   excludedError,
