@@ -567,7 +567,9 @@ export {
   /** @experimental */ MetadataRemoteRelationship,
   /** @experimental */ MetadataRemoteSchemas,
   /** @experimental */ MetadataSource,
+  /** @experimental */ ReportMetadataProblem,
   /** @experimental */ copyProblems,
+  /** @experimental */ createProblemReport,
   /** @experimental */ getMetadataFacts,
   /** @experimental */ metadataSourceService,
 };
@@ -4187,6 +4189,11 @@ export interface MetadataFacts {
 }
 export declare const getMetadataFacts: ({ pluginFacts }: Model) => MetadataFacts;
 export declare const copyProblems: (model: Model) => MetadataProblem[];
+export type ReportMetadataProblem = (problem: Omit<MetadataProblem, "reason">, subject: string, reason: string) => void;
+export declare const createProblemReport: (model: Model, { warn }: Pick<IntrospectContext, "warn">) => {
+    readonly problems: readonly MetadataProblem[];
+    readonly report: ReportMetadataProblem;
+};
 export interface MetadataSource {
     readonly path?: string;
     read(): Promise<{
@@ -4950,7 +4957,7 @@ export interface StoredEvent {
     readonly oldRow: string | null;
     readonly newRow: string | null;
     readonly session: string | null;
-    readonly traceParent: string | undefined;
+    readonly traceParent: string | null;
     readonly createdAt: Date;
     readonly tries: number;
 }

@@ -17,14 +17,11 @@ export const apiLimits = definePlugin({
     if (!mayHaveLimits(context.options)) return;
     const limits = createRoleLimits(context, "api-limits");
     context.use(checkGqlDocumentHook).tap("api-limits", (_text, session, document, sender) => {
-      const roleLimits = limits.getLimits(session);
-      const {
-        depth = Infinity,
-        nodes = Infinity,
-        batch = Infinity,
-        aliases = Infinity,
-        rootFields = Infinity,
-      } = roleLimits;
+      const depth = limits.findLimit(session, "depth_limit") ?? Infinity;
+      const nodes = limits.findLimit(session, "node_limit") ?? Infinity;
+      const batch = limits.findLimit(session, "batch_limit") ?? Infinity;
+      const aliases = limits.findLimit(session, "alias_limit") ?? Infinity;
+      const rootFields = limits.findLimit(session, "root_field_limit") ?? Infinity;
       const { batchSize = 1 } = sender ?? {};
       if (batchSize > batch)
         throw apiLimitExceeded("batch", `the batch has ${formatCount(batchSize, "operation")}, more than ${batch}`);
@@ -44,7 +41,7 @@ export const apiLimits = definePlugin({
         );
     });
     const service: ApiLimits = {
-      findTimeLimitSeconds: (session: Session) => limits.getLimits(session).seconds,
+      findTimeLimitSeconds: (session: Session) => limits.findLimit(session, "time_limit"),
       createTimeExceededError: (seconds) =>
         apiLimitExceeded("time", `the operation took longer than ${formatCount(seconds, "second")}`),
     };

@@ -11,24 +11,21 @@ import {
 } from "../../core/index.ts";
 import { costLimitsService, type CostLimits } from "./api.ts";
 import { costLimitExceeded } from "./errors.ts";
-import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./role-limits.ts";
+import { createRoleLimits, mayHaveLimits, type LimitsByRole } from "./role-limits.ts";
 import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
 
-const checkEstimate = (
-  { cost, rows }: Estimate,
-  { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits,
-): void => {
+const checkEstimate = ({ cost, rows }: Estimate, maxCost = Infinity, maxRows = Infinity): void => {
   if (cost > maxCost)
     throw costLimitExceeded(
       "costLimits",
       `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`,
     );
-  if (rows > estimatedRows)
+  if (rows > maxRows)
     throw costLimitExceeded(
       "estimatedRowLimits",
-      `the request reads an estimated ${formatCount(rows, "row")}, more than ${estimatedRows}`,
+      `the request reads an estimated ${formatCount(rows, "row")}, more than ${maxRows}`,
     );
 };
 
@@ -60,7 +57,7 @@ export const costLimits = definePlugin({
     let check: CostLimits["check"] | undefined;
     context.wrap({
       execute: (next) => {
-        const checkCosts = createCheck(next, limits.getLimits);
+        const checkCosts = createCheck(next, limits);
         context.onModel(() => {
           check = limits.isUsed ? checkCosts : undefined;
         });
@@ -76,10 +73,7 @@ export const costLimits = definePlugin({
 
 /** Creates the check of a request's estimates. It caches nothing, because an estimate depends on the caller, policies,
  *  values and statistics, and all of these change. */
-const createCheck = (
-  execute: PluginContext["execute"],
-  getLimits: (session: Execution["session"]) => RoleLimits,
-): CostLimits["check"] => {
+const createCheck = (execute: PluginContext["execute"], limits: LimitsByRole): CostLimits["check"] => {
   const estimate = async (execution: Execution, programs: Execution["programs"]): Promise<Estimate> => {
     const executePrograms = (
       programs: Execution["programs"],
@@ -104,11 +98,12 @@ const createCheck = (
   };
 
   return (execution) => {
-    const limits = getLimits(execution.session);
-    if (limits.cost === undefined && limits.estimatedRows === undefined) return undefined;
+    const maxCost = limits.findLimit(execution.session, "cost_limit");
+    const maxRows = limits.findLimit(execution.session, "estimated_row_limit");
+    if (maxCost === undefined && maxRows === undefined) return undefined;
     const programs = selectPrograms(execution, false);
     return programs.length === 0
       ? undefined
-      : estimate(execution, programs).then((found) => checkEstimate(found, limits));
+      : estimate(execution, programs).then((found) => checkEstimate(found, maxCost, maxRows));
   };
 };

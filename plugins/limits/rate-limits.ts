@@ -91,7 +91,7 @@ export const rateLimits = definePlugin({
 
     /** Returns the bucket of a request. Undefined if there is no limit. */
     const findBucket = (session: Session, request: IncomingMessage): RequestBucket | undefined => {
-      const { rate } = limits.getLimits(session);
+      const rate = limits.findRateLimit(session);
       if (rate === undefined || isOwnCall(request)) return undefined;
       const { options } = context;
       const key = JSON.stringify([

@@ -16,22 +16,6 @@ interface RateLimit {
   readonly keys: readonly string[];
 }
 
-/** The limits of one role. A missing member means that the role has no such limit. */
-export interface RoleLimits {
-  readonly depth?: number;
-  readonly nodes?: number;
-  readonly batch?: number;
-  readonly aliases?: number;
-  readonly rootFields?: number;
-  /** The largest number of rows of each list. */
-  readonly rows?: number;
-  /** The planner's estimated cost, summed over the statements of a request. */
-  readonly cost?: number;
-  readonly estimatedRows?: number;
-  readonly seconds?: number;
-  readonly rate?: RateLimit;
-}
-
 const readObject = (value: Json | undefined): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
 const readOwnValue = (object: JsonObject | undefined, key: string): Json | undefined =>
@@ -60,6 +44,20 @@ interface LimitKind {
   readonly plugin: string;
   readonly setting?: "rateLimits" | "rowLimits" | "costLimits" | "estimatedRowLimits";
 }
+
+/** The kinds of limits whose value is a number. */
+type CountKind =
+  | "depth_limit"
+  | "node_limit"
+  | "batch_limit"
+  | "time_limit"
+  | "alias_limit"
+  | "root_field_limit"
+  /** The largest number of rows of each list. */
+  | "row_limit"
+  /** The planner's estimated cost, summed over the statements of a request. */
+  | "cost_limit"
+  | "estimated_row_limit";
 
 const UNKNOWN_KIND: LimitKind = { plugin: "api-limits" };
 
@@ -99,49 +97,13 @@ const findDocumentErrors = (document: JsonObject, plugin: string): readonly stri
 
 const readCount = (value: Json | undefined): number | undefined => (isCount(value) ? value : undefined);
 
-const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, role: string) => {
-  const enabledDocuments = documents.filter((document) => readOwnValue(document, "disabled") !== true);
-  const readFromDocuments = <Value>(
-    kind: string,
-    read: (value: Json | undefined) => Value | undefined,
-  ): Value | undefined => {
-    for (const document of enabledDocuments) {
-      const value = read(findDocumentLimit(document, kind, role));
-      if (value !== undefined) return value;
-    }
-    return undefined;
-  };
-  const readFromSetting = (kind: string): number | undefined => {
-    const setting = KINDS.get(kind)?.setting;
-    const limits = setting && options[setting];
-    return readCount(readOwnValue(limits, role) ?? readOwnValue(limits, "*"));
-  };
-  const readLimit = (kind: string): number | undefined => readFromSetting(kind) ?? readFromDocuments(kind, readCount);
-  const perMinute = readFromSetting("rate_limit");
-  const rate =
-    perMinute === undefined ? readFromDocuments("rate_limit", parseRate) : { perMinute, keys: options.rateLimitBy };
-  const limits: { [Key in keyof RoleLimits]: RoleLimits[Key] | undefined } = {
-    depth: readLimit("depth_limit"),
-    nodes: readLimit("node_limit"),
-    batch: readLimit("batch_limit"),
-    aliases: readLimit("alias_limit"),
-    rootFields: readLimit("root_field_limit"),
-    rows: readLimit("row_limit"),
-    cost: readLimit("cost_limit"),
-    estimatedRows: readLimit("estimated_row_limit"),
-    seconds: readLimit("time_limit"),
-    rate,
-  };
-  return limits as RoleLimits; // an undefined member counts as missing
-};
-
-const NO_LIMITS: RoleLimits = {};
-
 /** Returns whether the caller is an administrator without another role. No limits apply to such a caller. */
 const isUnlimited = ({ isAdmin, role }: Session): boolean => isAdmin && role === "admin";
 
-interface LimitsByRole {
-  getLimits(session: Session): RoleLimits;
+export interface LimitsByRole {
+  /** Returns the limit of the caller, such as the one of `depth_limit`. Undefined without a limit. */
+  findLimit(session: Session, kind: CountKind): number | undefined;
+  findRateLimit(session: Session): RateLimit | undefined;
   /** True if any role may have a limit of these kinds. */
   readonly isUsed: boolean;
 }
@@ -149,39 +111,47 @@ interface LimitsByRole {
 /** Creates the reader of the limits that the plugin applies. Logs mistakes in these limits after each load of the
  *  model. */
 export const createRoleLimits = (context: PluginContext, plugin: string): LimitsByRole => {
-  let model: Model | undefined;
-  let options: ResolvedOptions | undefined;
-  let documents: readonly JsonObject[] = [];
-  const limitsByRole = new Map<string, RoleLimits>();
-
-  const refresh = (): void => {
-    const current = findModel(context);
-    if (current === model && context.options === options) return;
-    model = current;
-    options = context.options;
-    limitsByRole.clear();
-    documents = [options.apiLimits ?? {}, (model && getMetadataFacts(model)["metadata-limits"]) ?? {}];
+  /** Returns the documents with limits. The first one that has a limit applies. */
+  const listDocuments = (): readonly JsonObject[] => {
+    const model = findModel(context);
+    return [context.options.apiLimits ?? {}, (model && getMetadataFacts(model)["metadata-limits"]) ?? {}];
   };
+
+  const findInSetting = ({ role }: Session, kind: string): number | undefined => {
+    const setting = KINDS.get(kind)?.setting;
+    const limits = setting && context.options[setting];
+    return readCount(readOwnValue(limits, role) ?? readOwnValue(limits, "*"));
+  };
+
+  const findInDocuments = <Value>(
+    { role }: Session,
+    kind: string,
+    read: (value: Json | undefined) => Value | undefined,
+  ): Value | undefined => {
+    for (const document of listDocuments()) {
+      if (readOwnValue(document, "disabled") === true) continue;
+      const value = read(findDocumentLimit(document, kind, role));
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+
   context.onModel(() => {
-    refresh();
-    for (const document of documents)
+    for (const document of listDocuments())
       for (const problem of findDocumentErrors(document, plugin)) context.logger.warn(`api_limits: ${problem}`);
   });
 
   return {
-    getLimits: (session) => {
-      if (isUnlimited(session)) return NO_LIMITS;
-      refresh();
-      let limits = limitsByRole.get(session.role);
-      if (limits === undefined) {
-        if (limitsByRole.size >= MAX_ROLES) limitsByRole.clear();
-        limits = readLimits(documents, context.options, session.role);
-        limitsByRole.set(session.role, limits);
-      }
-      return limits;
+    findLimit: (session, kind) =>
+      isUnlimited(session) ? undefined : (findInSetting(session, kind) ?? findInDocuments(session, kind, readCount)),
+    findRateLimit: (session) => {
+      if (isUnlimited(session)) return undefined;
+      const perMinute = findInSetting(session, "rate_limit");
+      if (perMinute === undefined) return findInDocuments(session, "rate_limit", parseRate);
+      return { perMinute, keys: context.options.rateLimitBy };
     },
     get isUsed() {
-      refresh();
+      const documents = listDocuments();
       return [...KINDS].some(
         ([kind, limitKind]) =>
           limitKind.plugin === plugin &&
@@ -208,6 +178,3 @@ export const mayHaveLimits = (options: ResolvedOptions): boolean =>
   options.apiLimits !== undefined ||
   options.metadata !== undefined ||
   [...KINDS.values()].some((kind) => hasSetting(options, kind));
-
-/** The largest number of roles whose limits are cached, because tokens may name any number of roles. */
-const MAX_ROLES = 1000;

@@ -12,7 +12,7 @@ export const rowLimits = definePlugin({
     if (!mayHaveLimits(context.options)) return;
     const limits = createRoleLimits(context, "row-limits");
     hooks.transformPlan.tap({ name: "row-limits", keepsRows: true }, (plan, { model, session }) => {
-      const { rows } = limits.getLimits(session);
+      const rows = limits.findLimit(session, "row_limit");
       if (rows === undefined) return plan;
       return mapPlan(plan, model, {
         read: (read, { isOne }) => {

@@ -1,5 +1,5 @@
 /** The interface of the metadata for other plugins: types and services. */
-import { defineService, type Json, type Model, type QualifiedName } from "../../core/index.ts";
+import { defineService, type IntrospectContext, type Json, type Model, type QualifiedName } from "../../core/index.ts";
 
 /** The named queries, and the objects that refer to them. @experimental */
 export interface MetadataQueries {
@@ -133,6 +133,24 @@ export const getMetadataFacts = ({ pluginFacts }: Model): MetadataFacts => plugi
 export const copyProblems = (model: Model): MetadataProblem[] => [
   ...(getMetadataFacts(model)[METADATA_PROBLEMS] ?? []),
 ];
+
+/** Reports an object that a plugin ignores. `subject` names the object in the log. @experimental */
+export type ReportMetadataProblem = (problem: Omit<MetadataProblem, "reason">, subject: string, reason: string) => void;
+
+/** Returns the list of problems, and the function that logs a problem and adds it to the list. @experimental */
+export const createProblemReport = (
+  model: Model,
+  { warn }: Pick<IntrospectContext, "warn">,
+): { readonly problems: readonly MetadataProblem[]; readonly report: ReportMetadataProblem } => {
+  const problems = copyProblems(model);
+  return {
+    problems,
+    report: (problem, subject, reason) => {
+      warn(`metadata: ${subject}: ${reason}; ignored`);
+      problems.push({ ...problem, reason: `${subject}: ${reason}` });
+    },
+  };
+};
 
 /** The source of the metadata, for plugins that edit it. @experimental */
 export interface MetadataSource {

@@ -177,11 +177,9 @@ export const readDocument = (loaded: Raw, logIgnored: LogIgnored, served: readon
     sourceName: (version === 3 ? readText(source["name"]) : undefined) ?? "default",
     customization: readObject(source["customization"]),
     tables,
-    eventTriggers: served.includes("event_triggers")
-      ? tables.flatMap(({ name, raw }) =>
-          readList(raw["event_triggers"]).map((trigger) => ({ table: name, raw: trigger })),
-        )
-      : [],
+    eventTriggers: tables.flatMap(({ name, raw }) =>
+      readList(raw["event_triggers"]).map((trigger) => ({ table: name, raw: trigger })),
+    ),
     functions: readList(source["functions"]).flatMap((raw) => {
       const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
@@ -202,11 +200,11 @@ export const readDocument = (loaded: Raw, logIgnored: LogIgnored, served: readon
     }),
     queries: readQueries(top, served, logIgnored),
     native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
-    remoteSchemas: served.includes("remote_schemas") ? readList(top["remote_schemas"]) : [],
-    cronTriggers: served.includes("cron_triggers") ? readList(top["cron_triggers"]) : [],
-    remoteRelationships: served.includes("remote_relationships") ? tables.flatMap(readRemoteRelationships) : [],
+    remoteSchemas: readList(top["remote_schemas"]),
+    cronTriggers: readList(top["cron_triggers"]),
+    remoteRelationships: tables.flatMap(readRemoteRelationships),
     actions: readActions(top),
-    limits: served.includes("api_limits") ? readObject(top["api_limits"]) : {},
+    limits: readObject(top["api_limits"]),
     closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => readText(role) ?? [],
     ),

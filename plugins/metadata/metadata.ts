@@ -112,7 +112,7 @@ export const metadataLoader = definePlugin({
       );
       const takenNames = names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions);
       const additionalObjects = {
-        relations: listAdditionalRelations(document),
+        relations: document.tables.map(({ name }) => name),
         routines: listAdditionalRoutines(document),
       };
       const facts: MetadataFacts = {
@@ -162,9 +162,6 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
-const listAdditionalRelations = (document: MetadataDocument): readonly QualifiedName[] =>
-  document.tables.map((table) => table.name);
-
 const listAdditionalRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
   ...document.functions.map((fn) => fn.name),
   ...document.tables.flatMap((table) =>
@@ -210,7 +207,7 @@ const matchDocument = async (
         otherRoles: [
           ...(registry.has("native-queries") ? findRolesOf(document.native.models, "select_permissions") : []),
           ...(registry.has("metadata-actions") ? findRolesOf(document.actions.actions, "permissions") : []),
-          ...findRolesOf(document.remoteSchemas, "permissions"),
+          ...(registry.has("remote-schema-fields") ? findRolesOf(document.remoteSchemas, "permissions") : []),
         ],
         model: matched.model,
         reader,

@@ -165,11 +165,17 @@ interface PolicyFinding {
 export const compileSchemaList = ({ options }: PluginContext): Sql =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
-/** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
-const findDisabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
-  const rows = await context.query<{ readonly relation: string; readonly fault: "off" | "none" }>(sql`
+interface RowSecurityFault {
+  readonly relation: string;
+  /** True if row-level security is on without a policy. Otherwise, the table has policies and it is off. */
+  readonly isOn: boolean;
+}
+
+/** Loads the tables whose policies have no effect, or hide all rows. */
+export const loadRowSecurityFaults = (context: PluginContext): Promise<readonly RowSecurityFault[]> =>
+  context.query<RowSecurityFault>(sql`
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
-      case when relation.relrowsecurity then 'none' else 'off' end as fault
+      relation.relrowsecurity as "isOn"
     from pg_catalog.pg_class relation
     join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
     where schema.nspname in ${compileSchemaList(context)}
@@ -177,15 +183,17 @@ const findDisabledPolicies = async (context: PluginContext): Promise<readonly Po
       and relation.relrowsecurity is distinct from exists (
         select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
     order by 1`);
-  return rows.map(({ relation, fault }) =>
-    fault === "off"
-      ? {
+
+/** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
+const findDisabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> =>
+  (await loadRowSecurityFaults(context)).map(({ relation, isOn }) =>
+    isOn
+      ? { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` }
+      : {
           isError: true,
           text: `${relation} has row policies that do nothing: ALTER TABLE ${relation} ENABLE ROW LEVEL SECURITY`,
-        }
-      : { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` },
+        },
   );
-};
 
 interface PolicyExpression {
   readonly schema: string;

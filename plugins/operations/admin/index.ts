@@ -2,8 +2,10 @@
  *  `GET :3001/ready`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
+  buildJsonAnswer,
   definePlugin,
   sql,
+  type Answer,
   type Plugin,
   type PluginContext,
   type ResolvedOptions,
@@ -30,12 +32,11 @@ export interface AdminServerOptions {
 /** The time that the readiness probe waits for the database. */
 const PROBE_MS = 2000;
 
-interface Reply {
-  readonly status: number;
-  readonly contentType?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+const buildTextAnswer = (status: number, body: string): Answer => ({
+  status,
+  headers: [["Content-Type", "text/plain; charset=utf-8"]],
+  body,
+});
 
 /** The options that are not settings, or that are too large for a line. */
 const HIDDEN_OPTIONS = new Set(["database", "logger", "metadata"]);
@@ -60,7 +61,7 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
     .join("");
 };
 
-type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
+type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<Answer> | Answer;
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
@@ -68,16 +69,16 @@ const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.(
  *  or if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also
  *  with status 200. @rule R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
-  const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
+  const buildAnswer = (status: number, ...reasons: readonly string[]): Answer => {
     const lines = [...reasons, ...context.healthProblems.list()];
     return lines.length === 0
-      ? { status }
-      : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
+      ? { status, headers: [] }
+      : buildTextAnswer(status, lines.map((line) => `${line}\n`).join(""));
   };
-  if (!isUp(options)) return buildReply(500, "the API does not accept requests any more");
+  if (!isUp(options)) return buildAnswer(500, "the API does not accept requests any more");
   return (await respondsInTime(context))
-    ? buildReply(200)
-    : buildReply(503, "there is no schema yet, or the database does not answer");
+    ? buildAnswer(200)
+    : buildAnswer(503, "there is no schema yet, or the database does not answer");
 };
 
 const respondsInTime = async (context: PluginContext): Promise<boolean> => {
@@ -88,11 +89,6 @@ const respondsInTime = async (context: PluginContext): Promise<boolean> => {
   } catch {
     return false; // after any error, the api is not ready; the api itself logs the error
   }
-};
-
-const buildPageReply = (build: (nonce: string) => Page): Reply => {
-  const { headers, ...answer } = buildPageAnswer(build);
-  return { ...answer, headers: Object.fromEntries(headers) };
 };
 
 interface AdminEndpoint {
@@ -107,7 +103,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live",
     description: "200 while the API accepts requests",
-    answer: (_context, options) => ({ status: isUp(options) ? 200 : 500 }),
+    answer: (_context, options) => ({ status: isUp(options) ? 200 : 500, headers: [] }),
   },
   {
     path: "/ready",
@@ -119,8 +115,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
     description: "metrics for Prometheus",
     answer: async (context) => {
       const metrics = context.use(metricsService);
-      if (metrics === undefined) return { status: 404 };
-      return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
+      return metrics === undefined ? { status: 404, headers: [] } : buildTextAnswer(200, await metrics.text());
     },
   },
   {
@@ -128,34 +123,22 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
     description: "live queries by plan and role",
     answer: (context) => {
       const buildPage = findLivePage(context);
-      return buildPage === undefined ? { status: 404 } : buildPageReply(buildPage);
+      return buildPage === undefined ? { status: 404, headers: [] } : buildPageAnswer(buildPage);
     },
   },
   {
     path: "/config",
     description: "the settings",
-    answer: ({ options, settings }) => ({
-      status: 200,
-      contentType: "text/plain; charset=utf-8",
-      body: encodeConfig(options, settings),
-    }),
+    answer: ({ options, settings }) => buildTextAnswer(200, encodeConfig(options, settings)),
   },
   {
     path: "/schema_cache",
     description: "the schema as JSON",
-    answer: (context) => ({
-      status: 200,
-      contentType: "application/json; charset=utf-8",
-      body: encodeModel(context.model()),
-    }),
+    answer: (context) => buildJsonAnswer(200, encodeModel(context.model())),
   },
 ];
 
-const NOT_FOUND: Reply = {
-  status: 404,
-  contentType: "text/plain; charset=utf-8",
-  body: `admin endpoints: ${ENDPOINTS.map(({ path }) => path).join(", ")}\n`,
-};
+const NOT_FOUND = buildTextAnswer(404, `admin endpoints: ${ENDPOINTS.map(({ path }) => path).join(", ")}\n`);
 
 const buildIndex = (): Page => ({
   title: "relapi admin",
@@ -171,18 +154,13 @@ ${ENDPOINTS.map(({ path, description }) => `<tr><td><a href="${path.slice(1)}"><
 const findHandler = ({ method, url = "", headers }: IncomingMessage): EndpointHandler | undefined => {
   if (method !== "GET" && method !== "HEAD") return undefined;
   const path = url.split("?", 1)[0] ?? "";
-  if (path === "/" && acceptsPage(headers.accept)) return () => buildPageReply(buildIndex);
+  if (path === "/" && acceptsPage(headers.accept)) return () => buildPageAnswer(buildIndex);
   return ENDPOINTS.find((endpoint) => endpoint.path === path)?.answer;
 };
 
-const writeReply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
-  const bytes = Buffer.from(body ?? "");
-  response.writeHead(status, {
-    ...(contentType === undefined ? {} : { "Content-Type": contentType }),
-    ...headers,
-    "Content-Length": bytes.length,
-  });
-  response.end(bytes);
+const writeAnswer = (response: ServerResponse, { status, headers, body = "" }: Answer): void => {
+  response.writeHead(status, { ...Object.fromEntries(headers), "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
 };
 
 const handle = async (
@@ -192,13 +170,13 @@ const handle = async (
   options: AdminServerOptions,
 ): Promise<void> => {
   const answer = findHandler(request);
-  if (answer === undefined) return writeReply(response, NOT_FOUND);
+  if (answer === undefined) return writeAnswer(response, NOT_FOUND);
   try {
-    writeReply(response, await answer(context, options));
+    writeAnswer(response, await answer(context, options));
   } catch (error) {
     // an endpoint fails if it needs the model before the first load
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
-    writeReply(response, { status: 503 });
+    writeAnswer(response, { status: 503, headers: [] });
   }
 };
 

@@ -35,10 +35,8 @@ const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
 /** Creates the surface of the page. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
-  let cachedRoots: readonly string[] | undefined;
-  // the plugin `openapi` starts after this plugin, so its service is looked up at the first request. The path of the
-  // REST root never changes
-  const findRoots = (): readonly string[] => (cachedRoots ??= context.use(openapiService)?.roots() ?? []);
+  // the plugin `openapi` starts after this plugin
+  const findRoots = (): readonly string[] => context.use(openapiService)?.roots() ?? [];
   const assets = createAssetStore(CONTENT_TYPES, (name) =>
     name === "page.js" ? encodeAsset(Buffer.from(PAGE_SCRIPT)) : readBuiltAsset(folder, name),
   );

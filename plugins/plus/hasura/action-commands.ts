@@ -3,11 +3,8 @@ import { isJsonObject } from "../../../core/index.ts";
 import {
   objectMissing,
   pickArguments,
-  readEntry,
-  readList,
   refuseAdmin,
   removeEntry,
-  replaceEntry,
   requireEntry,
   requireList,
   requireText,
@@ -15,28 +12,16 @@ import {
   type Commands,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
+import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const ACTION: ListedKind = {
-  changeOwner: (document, _from, change) => change(document),
-  lists: ["actions"],
-  key: "name",
-  description: "action",
+  ...buildTopLevelKind("actions", "name", "action"),
   buildMissingError: (name, { path }) => objectMissing(`action with name "${name}"`, path),
 };
 
 const PERMISSION: ListedKind = {
-  changeOwner: (document, from, change) => {
-    const name = requireText(from, "action");
-    if (!readList(document["actions"]).some((action) => readEntry(action)["name"] === name))
-      throw objectMissing(`action with name "${name}"`, from.path);
-    return replaceEntry(
-      document,
-      "actions",
-      (action) => action["name"] === name,
-      (action) => change(readEntry(action)),
-    );
-  },
+  changeOwner: (document, from, change) =>
+    createChangeCommand({ ...ACTION, argument: "action" }, change)(document, from),
   lists: ["permissions"],
   key: "role",
   description: "permission for role",

@@ -3,7 +3,6 @@
  */
 import type { Json } from "../../../core/index.ts";
 import {
-  replaceEntry,
   requireEntry,
   readEntry,
   omitUndefined,
@@ -19,16 +18,13 @@ import {
   type Commands,
 } from "./document.ts";
 import { metadataError } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
+import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
-const buildTopLevelKind = (list: string, key: string, description: string): ListedKind => ({
-  changeOwner: (document, _from, change) => change(document),
-  lists: [list],
-  key,
-  description,
-});
-
-const ROLE = buildTopLevelKind("inherited_roles", "role_name", "inherited role");
+/** Adding a role replaces the inherited role of that name. */
+const ROLE: ListedKind = {
+  ...buildTopLevelKind("inherited_roles", "role_name", "inherited role"),
+  mayReplace: () => true,
+};
 const COLLECTION = buildTopLevelKind("query_collections", "name", "query collection with name");
 const ALLOWED = buildTopLevelKind("allowlist", "collection", "collection of the allow list");
 const ENDPOINT = buildTopLevelKind("rest_endpoints", "name", "REST endpoint");
@@ -51,23 +47,12 @@ const QUERY: ListedKind = {
   buildMissingError: (name, from) => metadataError("not-found", buildQueryMessage(name, from, "not found"), from.path),
 };
 
-/** Adds an inherited role, or replaces the inherited role of that name. */
-const addInheritedRole: Command = (document, from) => {
-  const name = requireText(from, "role_name");
-  return replaceEntry(
-    document,
-    "inherited_roles",
-    (role) => role["role_name"] === name,
-    () => ({ role_name: name, role_set: requireList(from, "role_set") }),
-  );
-};
-
 const createSetCommand =
   (key: string, value: (from: Arguments) => Json | undefined): Command =>
   (document, from) => ({ ...omitKeys(document, key), ...omitUndefined({ [key]: value(from) }) });
 
 export const documentCommands: Commands = [
-  ["add_inherited_role", addInheritedRole],
+  ["add_inherited_role", createAddCommand(ROLE, (from) => ({ role_set: requireList(from, "role_set") }))],
   ["drop_inherited_role", createChangeCommand(ROLE, removeEntry)],
   [
     "create_query_collection",

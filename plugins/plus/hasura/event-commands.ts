@@ -9,80 +9,62 @@ import {
   pickArguments,
   readEntry,
   readList,
+  removeEntry,
   replaceEntry,
   requireText,
   type Arguments,
-  type Command,
   type Commands,
   type Entry,
 } from "./document.ts";
 import { metadataError, missingKey, wrongKind } from "./errors.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
-const LIST = "event_triggers";
+const TRIGGER: ListedKind = {
+  changeOwner: (document, from, change) => changeObject(document, from, "table", change),
+  lists: ["event_triggers"],
+  key: "name",
+  description: "event trigger",
+  mayReplace: ({ args }) => args["replace"] === true,
+};
 
 const hasTrigger = (table: Entry, name: string): boolean =>
-  readList(table[LIST]).some((trigger) => readEntry(trigger)["name"] === name);
+  readList(table["event_triggers"]).some((trigger) => readEntry(trigger)["name"] === name);
 
-/** Removes the event trigger from the table that has it, because the command does not name the table. */
-const deleteTrigger: Command = (document, from) => {
+/** Changes the table that has the event trigger, because the command does not name the table. */
+const changeTableOfTrigger: ListedKind["changeOwner"] = (document, from, change) => {
   const name = requireText(from, "name");
   return changeSource(document, from, (source) =>
     replaceEntry(
       source,
       "tables",
       (table) => hasTrigger(table, name),
-      (table) => {
-        if (table === undefined) throw objectMissing(`event trigger "${name}"`, from.path);
-        return replaceEntry(
-          table,
-          LIST,
-          (trigger) => trigger["name"] === name,
-          () => undefined,
-        );
-      },
+      (table) => change(readEntry(table)),
     ),
   );
 };
 
 const DEFINITION = ["enable_manual", "insert", "update", "delete"] as const;
 
-const createTrigger: Command = (document, from) => {
-  const name = requireText(from, "name");
-  const replaces = from.args["replace"] === true;
-  const trigger = {
-    name,
-    definition: { enable_manual: false, ...pickArguments(from, ...DEFINITION) },
-    retry_conf: from.args["retry_conf"] ?? {},
-    ...pickArguments(
-      from,
-      "webhook",
-      "webhook_from_env",
-      "headers",
-      "request_transform",
-      "response_transform",
-      "cleanup_config",
-      "trigger_on_replication",
-      "ordered",
-    ),
-  };
-  return changeObject(document, from, "table", (table) =>
-    replaceEntry(
-      table,
-      LIST,
-      (entry) => entry["name"] === name,
-      (previous) => {
-        if (previous !== undefined && !replaces)
-          throw metadataError("already-exists", `event trigger "${name}" already exists`, from.path);
-        return trigger;
-      },
-    ),
-  );
-};
+const createTrigger = createAddCommand(TRIGGER, (from) => ({
+  definition: { enable_manual: false, ...pickArguments(from, ...DEFINITION) },
+  retry_conf: from.args["retry_conf"] ?? {},
+  ...pickArguments(
+    from,
+    "webhook",
+    "webhook_from_env",
+    "headers",
+    "request_transform",
+    "response_transform",
+    "cleanup_config",
+    "trigger_on_replication",
+    "ordered",
+  ),
+}));
 
 /** Commands that change the metadata. */
 export const eventTriggerCommands: Commands = [
   ["pg_create_event_trigger", createTrigger],
-  ["pg_delete_event_trigger", deleteTrigger],
+  ["pg_delete_event_trigger", createChangeCommand({ ...TRIGGER, changeOwner: changeTableOfTrigger }, removeEntry)],
 ];
 
 type Handler = (request: Arguments) => Promise<Json>;

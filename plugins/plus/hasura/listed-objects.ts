@@ -25,9 +25,19 @@ export interface ListedKind {
   /** The argument with the name of the object. By default, the value of `key`. */
   readonly argument?: string;
   readonly description: string;
+  /** Returns whether a new object replaces the one of its name. Otherwise, the name is taken. */
+  readonly mayReplace?: (from: Arguments) => boolean;
   readonly buildTakenError?: BuildError;
   readonly buildMissingError?: BuildError;
 }
+
+/** Returns the kind of the objects in a list outside of sources. */
+export const buildTopLevelKind = (list: string, key: string, description: string): ListedKind => ({
+  changeOwner: (document, _from, change) => change(document),
+  lists: [list],
+  key,
+  description,
+});
 
 const findList = ({ lists, key }: ListedKind, owner: Entry, name: string): string | undefined =>
   lists.find((list) => readList(owner[list]).some((entry) => readEntry(entry)[key] === name));
@@ -43,13 +53,19 @@ export const createAddCommand =
       description,
     } = kind;
     const name = requireText(from, argument);
+    const mayReplace = kind.mayReplace?.(from) === true;
     return changeOwner(document, from, (owner) => {
-      if (findList(kind, owner, name) !== undefined)
+      if (!mayReplace && findList(kind, owner, name) !== undefined)
         throw (
           kind.buildTakenError?.(name, from) ??
           metadataError("already-exists", `${description} "${name}" already exists`, from.path)
         );
-      return { ...owner, [list]: [...readList(owner[list]), { [key]: name, ...buildEntry(from, owner) }] };
+      return replaceEntry(
+        owner,
+        list,
+        (entry) => entry[key] === name,
+        () => ({ [key]: name, ...buildEntry(from, owner) }),
+      );
     });
   };
 

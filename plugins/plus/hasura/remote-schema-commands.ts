@@ -14,7 +14,6 @@ import {
   readList,
   refuseAdmin,
   removeEntry,
-  replaceEntry,
   requireEntry,
   requireName,
   requireText,
@@ -24,14 +23,9 @@ import {
   type Entry,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
+import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
-const REMOTE_SCHEMA: ListedKind = {
-  changeOwner: (document, _from, change) => change(document),
-  lists: ["remote_schemas"],
-  key: "name",
-  description: "remote schema with name",
-};
+const REMOTE_SCHEMA = buildTopLevelKind("remote_schemas", "name", "remote schema with name");
 
 const PERMISSION: ListedKind = {
   changeOwner: (document, from, change) =>
@@ -59,57 +53,43 @@ const OLD_KEYS = ["remote_schema", "hasura_fields", "remote_field"];
 
 /** Reads the definition of either form. */
 const readRelationship = (from: Arguments): Entry =>
-  from.args["definition"] === undefined
-    ? { definition: pickArguments(from, ...OLD_KEYS) }
-    : { definition: requireEntry(from, "definition") };
+  from.args["definition"] === undefined ? { definition: pickArguments(from, ...OLD_KEYS) } : readDefinition(from);
 
 const changeRelationship = (change: Parameters<typeof createChangeCommand>[1]): Command =>
   createChangeCommand({ ...RELATIONSHIP, lists: ["remote_relationships"] }, change);
 
-/** Returns the change that adds a relationship to a type of a remote schema, replaces it or removes it. */
-const changeTypeRelationship =
-  (change: (entry: Entry | undefined, from: Arguments, name: string) => Entry | undefined): Command =>
-  (document, from) => {
-    const [remote, typeName, name] = ["remote_schema", "type_name", "name"].map((key) => requireText(from, key)) as [
-      string,
-      string,
-      string,
-    ];
+/** The relationships of a type of a remote schema. */
+const TYPE_RELATIONSHIP: ListedKind = {
+  changeOwner: (document, from, change) => {
+    const [remote, typeName] = [requireText(from, "remote_schema"), requireText(from, "type_name")];
     if (!readList(document["remote_schemas"]).some((remoteSchema) => readEntry(remoteSchema)["name"] === remote))
       throw objectMissing(`remote schema with name "${remote}"`, from.path);
-    return changeRemoteType(document, { remote, typeName }, (type) =>
-      replaceEntry(
-        type,
-        "relationships",
-        (relationship) => relationship["name"] === name,
-        (entry) => change(entry, from, name),
-      ),
-    );
-  };
-
-const changeExisting = (change: (from: Arguments, name: string) => Entry | undefined): Command =>
-  changeTypeRelationship((entry, from, name) => {
-    if (entry !== undefined) return change(from, name);
-    const remote = requireText(from, "remote_schema");
-    throw metadataError(
+    return changeRemoteType(document, { remote, typeName }, change);
+  },
+  lists: ["relationships"],
+  key: "name",
+  description: "remote relationship",
+  mayReplace: () => true,
+  buildMissingError: (name, from) =>
+    metadataError(
       "not-exists",
-      `no relationship defined on remote schema "${remote}" with name "${name}"`,
+      `no relationship defined on remote schema "${requireText(from, "remote_schema")}" with name "${name}"`,
       from.path,
-    );
-  });
+    ),
+};
 
-const buildTypeRelationship = (from: Arguments, name: string): Entry => ({
-  name,
-  definition: requireEntry(from, "definition"),
-});
+const readDefinition = (from: Arguments): Entry => ({ definition: requireEntry(from, "definition") });
 
 export const remoteSchemaCommands: Commands = [
+  ["create_remote_schema_remote_relationship", createAddCommand(TYPE_RELATIONSHIP, readDefinition)],
   [
-    "create_remote_schema_remote_relationship",
-    changeTypeRelationship((_entry, from, name) => buildTypeRelationship(from, name)),
+    "update_remote_schema_remote_relationship",
+    createChangeCommand(TYPE_RELATIONSHIP, (_entry, from) => ({
+      name: requireText(from, "name"),
+      ...readDefinition(from),
+    })),
   ],
-  ["update_remote_schema_remote_relationship", changeExisting(buildTypeRelationship)],
-  ["delete_remote_schema_remote_relationship", changeExisting(removeEntry)],
+  ["delete_remote_schema_remote_relationship", createChangeCommand(TYPE_RELATIONSHIP, removeEntry)],
   ["pg_create_remote_relationship", createAddCommand(RELATIONSHIP, readRelationship)],
   [
     "pg_update_remote_relationship",

@@ -15,7 +15,7 @@ import {
   pickArguments,
   readEntry,
   readList,
-  replaceEntry,
+  removeEntry,
   requireText,
   type Arguments,
   type Command,
@@ -24,62 +24,50 @@ import {
 } from "./document.ts";
 import { metadataError, missingKey, wrongKind } from "./errors.ts";
 import { readUuid, readWindow } from "./event-commands.ts";
+import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const LIST = "cron_triggers";
-
-const createTrigger: Command = (document, from) => {
-  const { args, path } = from;
-  const name = requireText(from, "name");
-  requireText(from, "schedule");
-  if (args["include_in_metadata"] === undefined) throw missingKey("include_in_metadata", path);
-  if (typeof args["include_in_metadata"] !== "boolean") throw wrongKind("include_in_metadata", "a boolean", path);
-  return replaceEntry(
-    document,
-    LIST,
-    (trigger) => trigger["name"] === name,
-    (known) => {
-      if (known !== undefined && args["replace"] !== true)
-        throw metadataError("already-exists", `cron trigger with name: ${name} already exists`, path);
-      return {
-        name,
-        ...pickArguments(
-          from,
-          "webhook",
-          "webhook_from_env",
-          "schedule",
-          "payload",
-          "retry_conf",
-          "headers",
-          "include_in_metadata",
-          "comment",
-          "request_transform",
-          "response_transform",
-        ),
-      };
-    },
-  );
-};
-
-const deleteTrigger: Command = (document, from) => {
-  const name = requireText(from, "name");
-  return replaceEntry(
-    document,
-    LIST,
-    (trigger) => trigger["name"] === name,
-    (known) => {
-      if (known === undefined) throw triggerMissing(name, from);
-      return undefined;
-    },
-  );
-};
 
 const triggerMissing = (name: string, { path }: Arguments): Error =>
   metadataError("not-exists", `cron trigger with name: ${name} does not exist`, path);
 
+const TRIGGER: ListedKind = {
+  ...buildTopLevelKind(LIST, "name", "cron trigger"),
+  mayReplace: ({ args }) => args["replace"] === true,
+  buildTakenError: (name, { path }) =>
+    metadataError("already-exists", `cron trigger with name: ${name} already exists`, path),
+  buildMissingError: triggerMissing,
+};
+
+const addTrigger = createAddCommand(TRIGGER, (from) =>
+  pickArguments(
+    from,
+    "webhook",
+    "webhook_from_env",
+    "schedule",
+    "payload",
+    "retry_conf",
+    "headers",
+    "include_in_metadata",
+    "comment",
+    "request_transform",
+    "response_transform",
+  ),
+);
+
+const createTrigger: Command = (document, from) => {
+  const { args, path } = from;
+  requireText(from, "name");
+  requireText(from, "schedule");
+  if (args["include_in_metadata"] === undefined) throw missingKey("include_in_metadata", path);
+  if (typeof args["include_in_metadata"] !== "boolean") throw wrongKind("include_in_metadata", "a boolean", path);
+  return addTrigger(document, from);
+};
+
 /** Commands that change the metadata. */
 export const cronTriggerCommands: Commands = [
   ["create_cron_trigger", createTrigger],
-  ["delete_cron_trigger", deleteTrigger],
+  ["delete_cron_trigger", createChangeCommand(TRIGGER, removeEntry)],
 ];
 
 type Handler = (request: Arguments) => Promise<Json>;

@@ -22,7 +22,7 @@ import {
   type GqlFunctionRequest,
   type GqlLiveField,
 } from "../../graphql/api.ts";
-import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
+import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
 import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-types.ts";
@@ -164,16 +164,14 @@ export const nativeQueries = definePlugin({
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],
   before: ["metadata"], // the tap of `metadata` reports the metadata problems
   apply: (hooks, context) => {
-    hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
+    hooks.introspect.tapPromise(PART, async (model, introspection) => {
       const { "metadata-native": native } = getMetadataFacts(model);
       if (native === undefined) return model;
-      const problems = copyProblems(model);
-      const reportProblem = (type: "native_query" | "logical_model", name: string, reason: string): void => {
-        warn(`metadata: ${type.replace("_", " ")} ${name}: ${reason}; ignored`);
-        problems.push({ type, name, reason: `${type.replace("_", " ")} ${name}: ${reason}` });
-      };
+      const { problems, report } = createProblemReport(model, introspection);
+      const reportProblem = (type: "native_query" | "logical_model", name: string, reason: string): void =>
+        report({ type, name }, `${type.replace("_", " ")} ${name}`, reason);
       const read = readNativeQueries(native, model, reportProblem);
-      const queries = removeRefused(read, await findRefusedQueries(read, query), reportProblem);
+      const queries = removeRefused(read, await findRefusedQueries(read, introspection.query), reportProblem);
       return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [METADATA_PROBLEMS]: problems } };
     });
 

@@ -14,32 +14,24 @@ import {
   type Session,
 } from "../../../core/index.ts";
 import { untilAborted } from "../../shared/abort.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
+import type { GqlField, GqlFieldContext, GqlFields, GqlScope } from "../../graphql/api.ts";
 import { readActionSdl } from "../../shared/action-sdl.ts";
 import { createProblemLog, type ProblemLog } from "../webhook/problem-log.ts";
 import { restoreSessionVariables } from "../webhook/session-variables.ts";
-import {
-  addDeliveries,
-  buildBackgroundPlan,
-  buildDelivery,
-  isServedIn,
-  type BackgroundAction,
-} from "./asynchronous.ts";
+import { addDeliveries, buildBackgroundPlan, buildDelivery, type BackgroundAction } from "./asynchronous.ts";
 import {
   checkAsynchronous,
   excludedError,
   getDatabaseTypes,
-  mayCall,
   readActionField,
   readSeconds,
-  ROOTS,
   readCustomTypes,
   type ActionField,
   type ActionSurroundings,
   type CustomTypes,
 } from "./definitions.ts";
 import { actionStatusInvalid } from "./errors.ts";
-import { createActionTypes } from "./graphql-types.ts";
+import { createFieldBuilder } from "./fields.ts";
 import { isInputSchema, parseInput, type ActionArguments, type InputSchema } from "./input-schema.ts";
 import { findResultProblem } from "./result.ts";
 
@@ -132,7 +124,18 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
       const logProblem = createProblemLog((action, reason) =>
         context.logger.error("an action failed", { action, reason }),
       );
-      const getTypes = memoize((build: GqlBuild) => createActionTypes(build, read(build.schema.model).types));
+      const buildFields = createFieldBuilder((model) => {
+        const { types: ownTypes, fields } = read(model);
+        const served = fields.map(([field, action]) => ({
+          field,
+          isAsynchronous: action.kind === "asynchronous",
+          buildPlan: (scope: GqlScope) =>
+            action.kind === "asynchronous"
+              ? buildBackgroundPlan(context, field.name, false, scope, (input) => parseInput(action.inputSchema, input))
+              : buildPlan(field, action, ownTypes),
+        }));
+        return { types: ownTypes, actions: served };
+      });
       hooks.introspect.tap("actions", (model) => {
         const ownActions = read(model); // `read` checks the definitions at the start, before a model is loaded
         const deliveries = ownActions.fields.flatMap(([field, action]) =>
@@ -142,26 +145,10 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
         );
         return addDeliveries(model, deliveries);
       });
-      hooks.buildGqlField.tap("actions", (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
-        if (!ROOTS.has(scope)) return fields;
-        const ownActions = read(model);
-        const added: Record<string, GqlField> = {};
-        for (const [field, action] of ownActions.fields) {
-          const isAsynchronous = action.kind === "asynchronous";
-          if (!isServedIn(scope, field, isAsynchronous) || !mayCall(field, build.access)) continue;
-          const actionTypes = getTypes(build);
-          const config = isAsynchronous
-            ? actionTypes.buildAsynchronousField(scope, field)
-            : actionTypes.buildField(field);
-          if (config === undefined) continue;
-          const toPlan =
-            action.kind === "asynchronous"
-              ? buildBackgroundPlan(context, field.name, false, scope, (input) => parseInput(action.inputSchema, input))
-              : buildPlan(field, action, ownActions.types);
-          added[field.name] = { config, toPlan };
-        }
-        return { ...fields, ...added };
-      });
+      hooks.buildGqlField.tap("actions", (fields: GqlFields, field: GqlFieldContext) => ({
+        ...fields,
+        ...buildFields(field),
+      }));
     },
   });
 };

@@ -20,7 +20,6 @@ import type { GqlField, GqlFunctionRequest, GqlLiveField, GqlScope } from "../..
 import { eventsService } from "../api.ts";
 import { ACTION_DELIVERIES, type EventTrigger } from "../events/event-trigger.ts";
 import { buildActionCall, buildSessionVariables, type ActionCall } from "./call.ts";
-import { ROOTS, type ActionField } from "./definitions.ts";
 import { actionsNotInstalled } from "./errors.ts";
 
 /** The prefix of the names of events that deliver actions. No table has a trigger for these events. */
@@ -56,10 +55,6 @@ export interface BackgroundAction {
   /** Returns the result as JSON text. @throws RelApiError for an error that is the result */
   call(stored: StoredCall, signal: AbortSignal): Promise<string>;
 }
-
-/** Returns whether a root has a field of the action: an asynchronous action has one in each root. */
-export const isServedIn = (scope: GqlScope, { root }: Pick<ActionField, "root">, isAsynchronous: boolean): boolean =>
-  isAsynchronous ? ROOTS.has(scope) : scope === `${root}_root`;
 
 /** Builds an error in the format of GraphQL responses. */
 const buildErrors = ({ message, code, facts }: RelApiError): Json => ({

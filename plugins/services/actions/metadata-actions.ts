@@ -1,20 +1,21 @@
 /** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
-import { definePlugin, memoize, writeJson, type Model } from "../../../core/index.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
+import { definePlugin, writeJson, type Model } from "../../../core/index.ts";
+import type { GqlField, GqlFieldContext, GqlFields, GqlScope } from "../../graphql/api.ts";
+import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
-import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
+import { addDeliveries, buildBackgroundPlan, buildDelivery } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
-import { mayCall, type ReportProblem } from "./definitions.ts";
-import { createActionTypes } from "./graphql-types.ts";
+import type { ReportProblem } from "./definitions.ts";
+import { createFieldBuilder } from "./fields.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
 const PART = "actions";
+const NO_ACTIONS: WebhookActions = { types: new Map(), actions: [] };
 const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
 
 // only the tap below writes this part
-const getActions = (model: Model): WebhookActions | undefined => model.pluginFacts[PART] as WebhookActions | undefined;
+const getActions = (model: Model): WebhookActions => (model.pluginFacts[PART] ?? NO_ACTIONS) as WebhookActions;
 
 /** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 X-ACT-15 */
 export const metadataActions = definePlugin({
@@ -27,17 +28,18 @@ export const metadataActions = definePlugin({
       context,
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
     );
-    hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
+    hooks.introspect.tapPromise("metadata-actions", async (model, introspection) => {
       const { "metadata-actions": raw } = getMetadataFacts(model);
       if (raw === undefined) return model;
-      const problems = copyProblems(model);
-      const report: ReportProblem = (type, name, reason) => {
-        warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
-        const problem = type === "relationship" ? "custom_types" : type;
-        problems.push({ type: problem, name, reason: `${WORDS[type]} ${name}: ${reason}` });
-      };
+      const { problems, report: reportProblem } = createProblemReport(model, introspection);
+      const report: ReportProblem = (type, name, reason) =>
+        reportProblem(
+          { type: type === "relationship" ? "custom_types" : type, name },
+          `${WORDS[type]} ${name}`,
+          reason,
+        );
       const actions = readWebhookActions(raw, model, context.registry.has("events"), report, (name, reason) =>
-        warn(`metadata: action ${name}: ${reason}; ignored`),
+        introspection.warn(`metadata: action ${name}: ${reason}; ignored`),
       );
       const deliveries = actions.actions
         .filter(({ isAsynchronous }) => isAsynchronous)
@@ -61,25 +63,20 @@ export const metadataActions = definePlugin({
       return addDeliveries({ ...model, pluginFacts }, deliveries);
     });
 
-    const getTypes = memoize((build: GqlBuild) =>
-      createActionTypes(build, getActions(build.schema.model)?.types ?? new Map()),
-    );
-    hooks.buildGqlField.tap("metadata-actions", (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
-      const served = getActions(model);
-      if (served === undefined || served.actions.length === 0) return fields;
-      const added: Record<string, GqlField> = {};
-      for (const action of served.actions) {
-        const { field, isAsynchronous } = action;
-        if (!isServedIn(scope, field, isAsynchronous) || !mayCall(field, build.access)) continue;
-        const types = getTypes(build);
-        const config = isAsynchronous ? types.buildAsynchronousField(scope, field) : types.buildField(field);
-        if (config === undefined) continue;
-        const toPlan: GqlField["toPlan"] = isAsynchronous
-          ? buildBackgroundPlan(context, field.name, action.forwardsHeaders, scope)
-          : { kind: "custom", run: (request) => call(action, served.types, buildActionCall(context, action, request)) };
-        added[field.name] = { config, toPlan };
-      }
-      return { ...added, ...fields }; // a field of a table takes precedence
+    const buildFields = createFieldBuilder((model) => {
+      const { types, actions } = getActions(model);
+      const served = actions.map((action) => ({
+        ...action,
+        buildPlan: (scope: GqlScope): GqlField["toPlan"] =>
+          action.isAsynchronous
+            ? buildBackgroundPlan(context, action.field.name, action.forwardsHeaders, scope)
+            : { kind: "custom", run: (request) => call(action, types, buildActionCall(context, action, request)) },
+      }));
+      return { types, actions: served };
     });
+    hooks.buildGqlField.tap("metadata-actions", (fields: GqlFields, field: GqlFieldContext) => ({
+      ...buildFields(field),
+      ...fields, // a field of a table takes precedence
+    }));
   },
 });

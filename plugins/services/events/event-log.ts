@@ -5,7 +5,7 @@ import { hasEventSchema } from "../queue/install.ts";
 import { compileWindow } from "../queue/store.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
-import { buildTraceContext, readTraceParent } from "./trace.ts";
+import { buildTraceContext } from "./trace.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 
 type EventLog = Pick<
@@ -38,7 +38,7 @@ const buildEvent = ({ schema, name, traceParent, ...event }: EventRow): LoggedEv
   old: parseRow(event.old),
   new: parseRow(event.new),
   session: buildSession(event.session),
-  traceContext: buildTraceContext(readTraceParent(traceParent)),
+  traceContext: buildTraceContext(traceParent),
 });
 
 const selectEvents = (end: Sql): Sql => sql`

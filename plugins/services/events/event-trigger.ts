@@ -47,8 +47,8 @@ export interface StoredEvent {
   readonly newRow: string | null;
   /** The session variables of the change as JSON text. Null if the change came from outside of the api. */
   readonly session: string | null;
-  /** The header `traceparent` of the request that made the change. Undefined without a trace. */
-  readonly traceParent: string | undefined;
+  /** The setting with the header `traceparent` of the request that made the change. Null without a trace. */
+  readonly traceParent: string | null;
   readonly createdAt: Date;
   /** The number of failed attempts. */
   readonly tries: number;

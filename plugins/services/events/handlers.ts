@@ -3,6 +3,7 @@ import { definePlugin, defineService, type JsonObject, type Plugin, type Qualifi
 import { DEFAULT_RULES, MAX_RULES, readRules } from "../queue/delivery.ts";
 import { handlersInvalid } from "./errors.ts";
 import { OPERATIONS, type EventTrigger, type Operation, type StoredEvent } from "./event-trigger.ts";
+import { readTraceParent } from "./trace.ts";
 
 /** A change of a row, as a handler receives it. Each change arrives at least once, so a handler that must not act
  *  twice has to store the `id`. @rule X-EVT-6 @experimental */
@@ -136,7 +137,7 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
     row: changed ?? old ?? {},
     old: changed === undefined ? undefined : old,
     session: parseSession(event.session),
-    traceParent,
+    traceParent: readTraceParent(traceParent),
     attempt: event.tries + 1,
     createdAt,
     signal,

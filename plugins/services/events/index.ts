@@ -1,7 +1,7 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => …
  *  } })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
-import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
+import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { tracingService } from "../../operations/api.ts";
 import { eventsService, webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
@@ -45,12 +45,9 @@ export const events = definePlugin({
     const runtime = createEventRuntime(context);
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
       const { "metadata-event-triggers": entries = [] } = getMetadataFacts(model);
-      const problems = copyProblems(model);
-      const reportMetadata: ReportProblem = (table, name, reason) => {
-        const text = `table ${table.name}: event trigger ${name}: ${reason}`;
-        introspection.warn(`metadata: ${text}; ignored`);
-        problems.push({ type: "event_trigger", owner: table, name, reason: text });
-      };
+      const { problems, report } = createProblemReport(model, introspection);
+      const reportMetadata: ReportProblem = (table, name, reason) =>
+        report({ type: "event_trigger", owner: table, name }, `table ${table.name}: event trigger ${name}`, reason);
       const metadataTriggers = readMetadataTriggers(
         entries,
         () => requireService(context, webhookService),

@@ -1,15 +1,15 @@
 /** Runs events in a process: installs the triggers of each model, and delivers events until the api closes. */
-import { requireService, type PluginContext } from "../../../core/index.ts";
+import { requireService, sql, type PluginContext } from "../../../core/index.ts";
 import type { EventsService } from "../api.ts";
 import { createDispatcher } from "../queue/dispatcher.ts";
 import { jobQueueService } from "../queue/job-queue.ts";
 import { createRemovedNames } from "../queue/removed-names.ts";
-import { createTask, type Receiver } from "../queue/worker.ts";
+import { createEventStore } from "../queue/store.ts";
+import { createTask } from "../queue/worker.ts";
 import { createEventLog } from "./event-log.ts";
 import { notInstalled } from "./errors.ts";
-import type { EventTrigger } from "./event-trigger.ts";
+import type { EventTrigger, StoredEvent } from "./event-trigger.ts";
 import { installTriggers, loadEventCounts, loadTriggerStatus, removeTriggers } from "./install.ts";
-import { buildEvent, createTriggerStore, type EventRow } from "./store.ts";
 
 interface EventRuntime extends EventsService {
   /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the
@@ -20,10 +20,23 @@ interface EventRuntime extends EventsService {
   close(): Promise<void>;
 }
 
+/** The tables of the events of triggers. @rule X-EVT-21 X-EVT-21a */
+const TABLES = {
+  events: sql`relapi.event`,
+  invocations: sql`relapi.event_invocation`,
+  columns: sql`id::text, trigger_name as trigger,
+    pg_catalog.json_build_object('schema', schema_name, 'name', table_name) as "table", operation,
+    old_row::text as "oldRow", new_row::text as "newRow", session, trace_parent as "traceParent",
+    created_at as "createdAt", tries`,
+  job: sql`trigger_name`,
+  isBlocked: sql`relapi.has_earlier(e)`,
+  nextJob: sql`relapi.add_next_job(stored)`,
+};
+
 /** Creates the runtime of an api. @rule X-EVT-3 X-EVT-4 X-EVT-9 X-EVT-10 */
 export const createEventRuntime = (context: PluginContext): EventRuntime => {
   const { logger, options } = context;
-  const store = createTriggerStore(context);
+  const store = createEventStore<StoredEvent>(context, TABLES);
   let triggers: readonly EventTrigger[] = [];
   /** True if the delivery has to start again. */
   let isChanged = false;
@@ -63,20 +76,13 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     if (triggers.length > 0) await reportUnknown();
   };
 
-  const findReceiver = (name: string): Receiver<EventRow> | undefined => {
-    const trigger = findTrigger(name);
-    return (
-      trigger && { name, retry: trigger.retry, deliver: (row, signal) => trigger.deliver(buildEvent(row), signal) }
-    );
-  };
-
   const dispatcher = createDispatcher(context, {
     name: "events",
     failure: "event triggers do not work",
     store,
     install,
     listTasks: () =>
-      new Map(triggers.map(({ name }) => [`event/${name}`, createTask(() => findReceiver(name), store, logger)])),
+      new Map(triggers.map(({ name }) => [`event/${name}`, createTask(() => findTrigger(name), store, logger)])),
   });
 
   const loadStatus: EventsService["loadStatus"] = async () => ({

@@ -19,7 +19,7 @@ export const readTraceParent = (text: string | null): string | undefined =>
   TRACE_PARENT.test(text ?? "") ? (text ?? undefined) : undefined;
 
 /** Builds `trace_context` in the body of a webhook and in the log of events. */
-export const buildTraceContext = (traceParent: string | undefined): JsonObject | null => {
+export const buildTraceContext = (traceParent: string | null): JsonObject | null => {
   const [, traceId, spanId] = TRACE_PARENT.exec(traceParent ?? "") ?? [];
   return traceId === undefined || spanId === undefined ? null : { trace_id: traceId, span_id: spanId };
 };

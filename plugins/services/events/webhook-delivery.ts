@@ -7,7 +7,7 @@ import { sendEvent } from "../queue/webhook-delivery.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { StoredEvent } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
-import { buildTraceContext } from "./trace.ts";
+import { buildTraceContext, readTraceParent } from "./trace.ts";
 
 /** Sends one attempt. A status of 2xx delivers the event. @throws RelApiError `webhook-failed`, TemplateError
  *  @rule X-EVT-15 X-EVT-16 X-EVT-19 */
@@ -21,11 +21,10 @@ export const deliverToWebhook = (
   const variables = parseSession(event.session);
   const sessionVariables = variables === undefined ? null : renameSessionVariables(variables);
   const body = buildBody(event, retry, sessionVariables);
-  const { traceParent } = event;
   return sendEvent(
     client,
     target,
-    { purpose: "event", body, sessionVariables, traceParent },
+    { purpose: "event", body, sessionVariables, traceParent: readTraceParent(event.traceParent) },
     retry.timeoutSeconds,
     signal,
   );

@@ -19,10 +19,10 @@ interface EndedAttempt {
   readonly delivery: Delivery;
 }
 
-export interface EventStore<Row> {
-  /** Claims an event for an attempt, and returns the row of the event. The start time comes from the clock of the
-   *  database. Undefined if the event has ended, or another process has claimed it. */
-  claim(id: string, retry: RetryRules): Promise<Row | undefined>;
+export interface EventStore<Event> {
+  /** Claims an event for an attempt. The start time comes from the clock of the database. Undefined if the event has
+   *  ended, or another process has claimed it. */
+  claim(id: string, retry: RetryRules): Promise<(Event & { readonly startedAt: Date }) | undefined>;
   finishDelivered(attempt: EndedAttempt): Promise<void>;
   /** Schedules the next attempt. Returns false if it was the last one. */
   finishFailed(attempt: EndedAttempt, retry: RetryRules): Promise<boolean>;
@@ -38,7 +38,7 @@ export interface EventStore<Row> {
 interface EventTables {
   readonly events: Sql;
   readonly invocations: Sql;
-  /** The columns of a claimed event. */
+  /** The members of a claimed event. */
   readonly columns: Sql;
   /** The column or expression that names the job of an event. */
   readonly job: Sql;
@@ -63,19 +63,19 @@ const logAttempt = (invocations: Sql, { startedAt, delivery: { status, response,
 
 /** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12
  *  X-EVT-22 */
-export const createEventStore = <Row extends object>(
+export const createEventStore = <Event extends object>(
   { query }: Pick<PluginContext, "query">,
   { events, invocations, columns, job, isBlocked = sql`false`, nextJob = sql`null` }: EventTables,
-): EventStore<Row> => ({
+): EventStore<Event> => ({
   claim: async (id, { timeoutSeconds }) => {
-    const [row] = await query<Row>(sql`
+    const [event] = await query<Event & { readonly startedAt: Date }>(sql`
       update ${events} e
       set locked_until = pg_catalog.clock_timestamp() + ${seconds(timeoutSeconds + LEASE_MARGIN_SECONDS)}
       where id = ${value(id, "uuid")} and status = 'pending' and next_try_at <= pg_catalog.clock_timestamp()
         and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
         and not ${isBlocked}
-      returning ${columns}, pg_catalog.clock_timestamp() as started_at`);
-    return row;
+      returning ${columns}, pg_catalog.clock_timestamp() as "startedAt"`);
+    return event;
   },
   finishDelivered: async (attempt) => {
     await query(sql`

@@ -7,16 +7,16 @@ import type { EventStore } from "./store.ts";
 const MAX_ERROR_LENGTH = 1000;
 
 /** Receives the events of a task. */
-export interface Receiver<Row> {
+export interface Receiver<Event> {
   /** The name of the trigger or schedule, for the log. */
   readonly name: string;
   readonly retry: RetryRules;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
-  readonly deliver: (row: Row, signal: AbortSignal) => Promise<Delivery>;
+  readonly deliver: (event: Event, signal: AbortSignal) => Promise<Delivery>;
 }
 
 /** Runs an attempt. Resolves with its outcome, at the latest when the signal is aborted. */
-const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSignal): Promise<Delivery> => {
+const deliver = async <Event>(receiver: Receiver<Event>, event: Event, signal: AbortSignal): Promise<Delivery> => {
   try {
     const delivery = await untilAborted(receiver.deliver(event, signal), signal);
     return delivery ?? { error: getErrorMessage(signal.reason) };
@@ -28,9 +28,9 @@ const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSi
 /** Returns a task. `findReceiver` finds the receiver of a job's event by the id of the job. @rule X-EVT-6 X-EVT-7
  *  X-EVT-8 */
 export const createTask =
-  <Row extends { readonly tries: number; readonly started_at: Date }>(
-    findReceiver: (id: string) => Receiver<Row> | undefined | Promise<Receiver<Row> | undefined>,
-    store: EventStore<Row>,
+  <Event extends { readonly tries: number }>(
+    findReceiver: (id: string) => Receiver<Event> | undefined | Promise<Receiver<Event> | undefined>,
+    store: EventStore<Event>,
     logger: Logger,
   ) =>
   async (payload: unknown, shutdown: AbortSignal): Promise<void> => {
@@ -50,9 +50,9 @@ export const createTask =
     const delivery = await deliver(receiver, event, controller.signal);
     clearTimeout(timer);
     shutdown.removeEventListener("abort", onShutdown);
-    if (delivery.error === undefined) return store.finishDelivered({ id, startedAt: event.started_at, delivery });
+    if (delivery.error === undefined) return store.finishDelivered({ id, startedAt: event.startedAt, delivery });
     if (shutdown.aborted) return store.release(id);
-    const isRetried = await store.finishFailed({ id, startedAt: event.started_at, delivery }, retry);
+    const isRetried = await store.finishFailed({ id, startedAt: event.startedAt, delivery }, retry);
     const fields = { trigger: name, event: id, attempt: event.tries + 1, reason: delivery.error };
     if (isRetried) logger.warn("an event was not delivered; it is tried again", fields);
     else if (delivery.isDropped === true) logger.error("an event was dropped without a call", fields);

@@ -18,7 +18,7 @@ import { webhookService } from "../api.ts";
 import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 import { expandHeaders, expandTemplate } from "../webhook/templates.ts";
-import type { RemoteTarget } from "./definition.ts";
+import type { RemoteServer } from "./definition.ts";
 import { answerTooDeep, remoteFailed } from "./errors.ts";
 
 /** The caller of a request. Undefined members belong to requests of the server itself. */
@@ -33,8 +33,6 @@ export interface RemoteRequest {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
-type Server = Extract<RemoteTarget, { readonly url: string }>;
-
 /** The deepest nesting of lists and objects in an answer. The limit exists because recursive functions read answers. */
 export const MAX_DEPTH = 500;
 
@@ -45,7 +43,7 @@ const OWN_HEADERS = /^x-(?:hasura|session)-/;
  *  X-RMT-4 */
 export const buildHeaders = (
   { options }: PluginContext,
-  { headers, forwardsClientHeaders }: Server,
+  { headers, forwardsClientHeaders }: RemoteServer,
   { session, exchange }: RemoteCaller,
 ): Readonly<Record<string, string>> => {
   const sent: Record<string, string> = {};
@@ -61,12 +59,18 @@ export const buildHeaders = (
   return sent;
 };
 
+/** Returns the error of the remote schema for an error of the client for webhooks, and any other error itself. */
+export const convertFailure = (name: string, error: unknown): unknown =>
+  error instanceof RelApiError && error.code.startsWith("webhook-")
+    ? remoteFailed(name, error.message.replaceAll("the webhook", "the server"))
+    : error;
+
 /** Sends a request and returns its result, which has `data` or `errors`. @throws RelApiError `remote-schema-error`
  *  @rule X-RMT-4 X-RMT-4b X-RMT-8 */
 export const sendToRemote = async (
   context: PluginContext,
   name: string,
-  server: Server,
+  server: RemoteServer,
   { document, variables }: RemoteRequest,
   caller: RemoteCaller,
 ): Promise<JsonObject> => {
@@ -87,8 +91,7 @@ export const sendToRemote = async (
     if (result === undefined) throw remoteFailed(name, `its answer with status ${status} is not a GraphQL result`);
     return result;
   } catch (error) {
-    if (!(error instanceof RelApiError) || !error.code.startsWith("webhook-")) throw error;
-    throw remoteFailed(name, error.message.replaceAll("the webhook", "the server"));
+    throw convertFailure(name, error);
   }
 };
 

@@ -1,7 +1,7 @@
 /** Lets other plugins reload and introspect remote schemas. @rule X-RMT-11 */
 import type { PluginContext } from "../../../core/index.ts";
 import type { RemoteSchemaControl } from "../api.ts";
-import type { RemoteDefinition, RemoteTarget } from "./definition.ts";
+import type { RemoteDefinition, RemoteServer } from "./definition.ts";
 import { remoteFailed, RemoteSchemaProblem, remoteUnknown } from "./errors.ts";
 import { introspect, type RemoteSchemaReader } from "./introspection.ts";
 
@@ -16,7 +16,7 @@ export const createControl = (
     if (found === undefined) throw remoteUnknown(name);
     return found;
   };
-  const getServer = ({ name, target }: RemoteDefinition): Extract<RemoteTarget, { readonly url: string }> => {
+  const getServer = ({ name, target }: RemoteDefinition): RemoteServer => {
     if ("schema" in target) throw remoteFailed(name, "it is a schema of code");
     return target;
   };

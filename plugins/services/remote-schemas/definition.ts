@@ -14,15 +14,16 @@ export interface RemoteCustomization {
   readonly fieldNames: ReadonlyMap<string, (name: string) => string>;
 }
 
+/** A server of a remote schema. */
+export interface RemoteServer {
+  readonly url: string;
+  readonly headers: readonly HeaderTemplate[];
+  readonly forwardsClientHeaders: boolean;
+  readonly timeoutMs: number;
+}
+
 /** The location of a remote schema: a server, or a schema of this process. */
-export type RemoteTarget =
-  | {
-      readonly url: string;
-      readonly headers: readonly HeaderTemplate[];
-      readonly forwardsClientHeaders: boolean;
-      readonly timeoutMs: number;
-    }
-  | { readonly schema: GraphQLSchema };
+type RemoteTarget = RemoteServer | { readonly schema: GraphQLSchema };
 
 export interface RemoteDefinition {
   readonly name: string;

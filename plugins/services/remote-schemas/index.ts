@@ -19,7 +19,7 @@ import {
   type GqlFields,
   type GqlRootName,
 } from "../../graphql/api.ts";
-import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
+import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { remoteSchemaControlService } from "../api.ts";
 import type { LocalNames } from "./conflicts.ts";
 import { convertRemoteSchema, readDefinition, type RemoteDefinition, type RemoteSchema } from "./definition.ts";
@@ -104,17 +104,15 @@ export const remoteSchemaFields = definePlugin({
   apply: (hooks, context) => {
     const reader = createReader(context);
     const buildRemotes = createRemoteBuilder(context, reader);
-    hooks.introspect.tapPromise("remote-schema-fields", async (model, { warn }) => {
+    hooks.introspect.tapPromise("remote-schema-fields", async (model, introspection) => {
       const codeDefinitions = context.use(ownRemoteSchemas) ?? [];
       const { "metadata-remote-schemas": metadata } = getMetadataFacts(model);
       const { schemas = [], relationships = [], inheritedRoles = [], source = NO_SOURCE } = metadata ?? {};
-      const problems = copyProblems(model);
+      const { problems, report: reportProblem } = createProblemReport(model, introspection);
       const report: ReportProblem = (problem, reason) => {
         const { name, role } = problem;
-        const subject =
-          role === undefined ? `remote schema ${name}` : `remote schema ${name}: permission for role ${role}`;
-        warn(`metadata: ${subject}: ${reason}; ignored`);
-        problems.push({ ...problem, reason: `${subject}: ${reason}` });
+        const permission = role === undefined ? "" : `: permission for role ${role}`;
+        reportProblem(problem, `remote schema ${name}${permission}`, reason);
       };
       const definitions = [
         ...codeDefinitions,
@@ -125,31 +123,27 @@ export const remoteSchemaFields = definePlugin({
       const part: RemotePart = {
         definitions,
         remotes,
-        relationships: matchRelationships(relationships, model, remotes, ({ table }, name, reason) => {
-          const subject = `table ${table.name}: remote relationship ${name}`;
-          warn(`metadata: ${subject}: ${reason}; ignored`);
-          problems.push({
-            type: "remote_relationship",
-            owner: table,
-            name,
-            reason: `${subject}: ${reason}`,
-            detail: reason,
-          });
-        }),
+        relationships: matchRelationships(relationships, model, remotes, ({ table }, name, reason) =>
+          reportProblem(
+            { type: "remote_relationship", owner: table, name, detail: reason },
+            `table ${table.name}: remote relationship ${name}`,
+            reason,
+          ),
+        ),
         typeRelationships: matchTypeRelationships(
           schemas,
           { model, remotes, source },
-          (remote, typeName, name, reason) => {
-            const subject = `remote schema ${remote}: type ${typeName}: remote relationship ${name}`;
-            warn(`metadata: ${subject}: ${reason}; ignored`);
-            problems.push({
-              type: "remote_schema_remote_relationship",
-              remoteType: { remote, typeName },
-              name,
-              reason: `${subject}: ${reason}`,
-              detail: reason,
-            });
-          },
+          (remote, typeName, name, reason) =>
+            reportProblem(
+              {
+                type: "remote_schema_remote_relationship",
+                remoteType: { remote, typeName },
+                name,
+                detail: reason,
+              },
+              `remote schema ${remote}: type ${typeName}: remote relationship ${name}`,
+              reason,
+            ),
         ),
         parents: new Map(inheritedRoles.map(({ role, parents }) => [role, parents])),
       };

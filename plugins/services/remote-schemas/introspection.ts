@@ -11,7 +11,7 @@ import {
 } from "graphql";
 import { isJsonObject, RelApiError, type JsonObject, type PluginContext } from "../../../core/index.ts";
 import { sendToRemote } from "./client.ts";
-import type { RemoteDefinition, RemoteTarget } from "./definition.ts";
+import type { RemoteDefinition, RemoteServer } from "./definition.ts";
 import { graphqlInstalledTwice, RemoteSchemaProblem } from "./errors.ts";
 
 /** The time limit of introspection. It is shorter than the limit for requests of clients, because loads of the model
@@ -23,10 +23,8 @@ const LONGEST_RETRY_MS = 300_000;
 
 const INTROSPECTION: DocumentNode = parse(getIntrospectionQuery());
 
-type Server = Extract<RemoteTarget, { readonly url: string }>;
-
 /** Returns the result of introspection, as the server sent it. @throws RelApiError `remote-schema-error` */
-export const introspect = (context: PluginContext, name: string, server: Server): Promise<JsonObject> =>
+export const introspect = (context: PluginContext, name: string, server: RemoteServer): Promise<JsonObject> =>
   sendToRemote(
     context,
     name,

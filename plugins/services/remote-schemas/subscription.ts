@@ -14,11 +14,9 @@ import {
 } from "../../../core/index.ts";
 import { webhookService, type WebhookSocket } from "../api.ts";
 import { expandTemplate } from "../webhook/templates.ts";
-import { buildHeaders, MAX_DEPTH, type RemoteCaller, type RemoteRequest } from "./client.ts";
-import type { RemoteTarget } from "./definition.ts";
+import { buildHeaders, convertFailure, MAX_DEPTH, type RemoteCaller, type RemoteRequest } from "./client.ts";
+import type { RemoteServer } from "./definition.ts";
 import { answerTooDeep, remoteFailed, remoteRefused } from "./errors.ts";
-
-type Server = Extract<RemoteTarget, { readonly url: string }>;
 
 /** The id of the only operation of a connection. */
 const ID = "1";
@@ -94,9 +92,6 @@ class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
   }
 }
 
-const convertFailure = (name: string, error: RelApiError): RelApiError =>
-  error.code.startsWith("webhook-") ? remoteFailed(name, error.message.replaceAll("the webhook", "the server")) : error;
-
 /** Returns the error for an operation that the server refuses. */
 const refuseOperation = (payload: Json | undefined): RelApiError => {
   const list = payload as Json; // isArray does not narrow undefined
@@ -120,7 +115,7 @@ const readMessage = (text: string): JsonObject => {
 export const subscribeToRemote = async (
   context: PluginContext,
   name: string,
-  server: Server,
+  server: RemoteServer,
   { document, variables }: RemoteRequest,
   caller: RemoteCaller,
 ): Promise<AsyncIterableIterator<JsonObject, undefined>> => {
@@ -181,7 +176,7 @@ export const subscribeToRemote = async (
           ),
       });
     } catch (error) {
-      throw error instanceof RelApiError ? convertFailure(name, error) : error;
+      throw convertFailure(name, error);
     }
   };
   const socket = await open();

@@ -1,6 +1,6 @@
 /** Calls functions and webhooks at times: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
-import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
+import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { scheduledEventsService, webhookService } from "../api.ts";
 import { readName } from "../queue/webhook-definition.ts";
 import { schedulesService } from "./handlers.ts";
@@ -29,12 +29,9 @@ export const scheduledEvents = definePlugin({
     const runtime = createScheduleRuntime(context);
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
       const { "metadata-cron-triggers": entries = [] } = getMetadataFacts(model);
-      const problems = copyProblems(model);
-      const report: ReportProblem = (name, reason) => {
-        const text = `cron trigger ${name}: ${reason}`;
-        introspection.warn(`metadata: ${text}; ignored`);
-        problems.push({ type: "cron_trigger", name, reason: text });
-      };
+      const { problems, report: reportProblem } = createProblemReport(model, introspection);
+      const report: ReportProblem = (name, reason) =>
+        reportProblem({ type: "cron_trigger", name }, `cron trigger ${name}`, reason);
       const handlerSchedules = context.use(schedulesService) ?? [];
       const known = new Map(handlerSchedules.map((schedule) => [schedule.name, schedule]));
       for (const schedule of readCronTriggers(entries, () => requireService(context, webhookService), report)) {

@@ -17,8 +17,8 @@ import { createTask, type Receiver } from "../queue/worker.ts";
 import { createScheduledEventLog } from "./event-log.ts";
 import { schedulesNotInstalled } from "./errors.ts";
 import { readEventDefinition } from "./metadata-schedules.ts";
-import { DEFAULT_METADATA_RULES, type Schedule } from "./schedule.ts";
-import { buildScheduledEvent, createScheduleStore, type ScheduledRow } from "./store.ts";
+import { DEFAULT_METADATA_RULES, type Schedule, type ScheduledEvent } from "./schedule.ts";
+import { createScheduleStore } from "./store.ts";
 
 interface ScheduleRuntime extends ScheduledEventsService {
   /** Runs these schedules. Forgets the schedules of earlier names that are not in `names`, which has the names of ignored
@@ -68,24 +68,23 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   const buildReceiver = (
     name: string,
     { retry, deliver }: Pick<Schedule, "retry" | "deliver">,
-  ): Receiver<ScheduledRow> => ({
+  ): Receiver<ScheduledEvent> => ({
     name,
     retry,
-    deliver: async (row, signal) => {
-      const event = buildScheduledEvent(row);
+    deliver: async (event, signal) => {
       if (event.ageSeconds > retry.toleranceSeconds)
         return { error: `the event is later than its tolerance of ${retry.toleranceSeconds} s`, isDropped: true };
       return deliver(event, signal);
     },
   });
 
-  const findReceiver = (name: string): Receiver<ScheduledRow> | undefined => {
+  const findReceiver = (name: string): Receiver<ScheduledEvent> | undefined => {
     const schedule = findSchedule(name);
     return schedule && buildReceiver(name, schedule);
   };
 
   /** Reads the definition of an event that an administrator created. */
-  const loadReceiver = async (id: string): Promise<Receiver<ScheduledRow> | undefined> => {
+  const loadReceiver = async (id: string): Promise<Receiver<ScheduledEvent> | undefined> => {
     const [row] = await context.query<{ readonly definition: string | null }>(
       sql`select definition::text from relapi.scheduled_event where id = ${value(id, "uuid")}`,
     );

@@ -3,33 +3,10 @@ import { sql, value, type PluginContext } from "../../../core/index.ts";
 import { createEventStore, type EventStore } from "../queue/store.ts";
 import type { Schedule, ScheduledEvent } from "./schedule.ts";
 
-export interface ScheduledRow {
-  readonly id: string;
-  readonly trigger_name: string | null;
-  readonly scheduled_time: Date;
-  readonly payload: string | null;
-  readonly comment: string | null;
-  readonly created_at: Date;
-  readonly tries: number;
-  readonly started_at: Date;
-  readonly age: number;
-}
-
-export const buildScheduledEvent = (row: ScheduledRow): ScheduledEvent => ({
-  id: row.id,
-  name: row.trigger_name,
-  scheduledAt: row.scheduled_time,
-  payload: row.payload ?? "null",
-  comment: row.comment,
-  createdAt: row.created_at,
-  tries: row.tries,
-  ageSeconds: row.age,
-});
-
 /** The name of the job of an event. An event without a trigger is one that an administrator created. */
 export const JOB = sql`coalesce('schedule/' || trigger_name, 'scheduled-event')`;
 
-interface ScheduleStore extends EventStore<ScheduledRow> {
+interface ScheduleStore extends EventStore<ScheduledEvent> {
   /** Creates the events that are due. All processes together create one event for each time. Returns the time of the
    *  database. */
   recordDue(schedules: readonly Schedule[]): Promise<Date>;
@@ -63,11 +40,12 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
   };
 
   return {
-    ...createEventStore<ScheduledRow>(context, {
+    ...createEventStore<ScheduledEvent>(context, {
       events: sql`relapi.scheduled_event`,
       invocations: sql`relapi.scheduled_event_invocation`,
-      columns: sql`id::text, trigger_name, scheduled_time, payload::text, comment, created_at, tries,
-        extract(epoch from pg_catalog.clock_timestamp() - scheduled_time)::float8 as age`,
+      columns: sql`id::text, trigger_name as name, scheduled_time as "scheduledAt",
+        coalesce(payload::text, 'null') as payload, comment, created_at as "createdAt", tries,
+        extract(epoch from pg_catalog.clock_timestamp() - scheduled_time)::float8 as "ageSeconds"`,
       job: JOB,
     }),
     recordDue: async (schedules) => {

@@ -1,6 +1,7 @@
 /** Headers of the client that a webhook receives. */
 import type { Credentials } from "../../../core/index.ts";
 import { getCookiePolicy } from "../../shared/cookie-policy.ts";
+import { isSendable } from "./templates.ts";
 
 /** Headers of a caller that no webhook receives: those that Hasura omits, those of the connection itself, and the
  *  admin secret. */
@@ -31,10 +32,6 @@ const OMITTED_HEADERS = new Set([
   "x-session-admin-secret",
 ]);
 
-/** Messages of a socket may name headers that HTTP cannot send, such as `a b` or one with a line break. */
-const isSendable = (name: string, value: string): boolean =>
-  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
-
 /** Returns the headers of a caller. Cookies of a page of another origin are left out, unless the origin is allowed.
  *  @rule X-HOOK-4 */
 export const listCallerHeaders = (
@@ -55,6 +52,7 @@ export const buildForwardedHeaders = (
     if (OMITTED_HEADERS.has(name) || name.startsWith("sec-websocket-")) continue;
     // the values of a socket are decoded
     const bytes = credentials.isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
+    // messages of a socket may name headers that HTTP cannot send
     if (isSendable(name, bytes)) headers[name] = bytes;
   }
   return headers;

@@ -1,7 +1,7 @@
 /** Finds row policies that slow every query, and tables where policies have no effect or hide all rows. */
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { listCallsPerRow, addSubselects } from "./calls-per-row.ts";
-import { compileSchemaList } from "../../server/checks.ts";
+import { compileSchemaList, loadRowSecurityFaults } from "../../server/checks.ts";
 import { askCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface PolicyRow {
@@ -107,26 +107,10 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
   });
 };
 
-interface RowSecurityRow {
-  readonly relation: string;
-  readonly isOn: boolean;
-}
-
 /** Finds tables whose policies have no effect, or hide all rows. @rule C-DOK-6 */
 export const findIdlePolicies = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<RowSecurityRow>(
-    context,
-    sql`
-      select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
-        relation.relrowsecurity as "isOn"
-      from pg_catalog.pg_class relation
-      join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-      where schema.nspname in ${compileSchemaList(context)} and relation.relkind in ('r', 'p')
-        and relation.relrowsecurity is distinct from exists (
-          select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
-      order by 1`,
-  );
-  return rows.map(({ relation, isOn }) =>
+  const faults = await loadRowSecurityFaults(context);
+  return faults.map(({ relation, isOn }) =>
     isOn
       ? {
           level: "note",
