@@ -70,6 +70,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
         ...request,
         url: url.href,
         timeoutMs: authHookTimeout * 1000,
+        isRepeatable: true, // the webhook only identifies the caller
         signal: controller.signal,
       });
     } catch (error) {

@@ -78,6 +78,7 @@ export const sendToRemote = async (
       headers: buildHeaders(context, server, caller),
       body: writeJson({ query: print(document), ...(variables && { variables: variables as Json & object }) }),
       timeoutMs: server.timeoutMs,
+      isRepeatable: isQuery(document),
       ...(signal && { signal }),
       exchange,
       forwardsCookies: true,
@@ -91,6 +92,9 @@ export const sendToRemote = async (
     throw remoteFailed(name, error.message.replaceAll("the webhook", "the server"));
   }
 };
+
+const isQuery = ({ definitions }: DocumentNode): boolean =>
+  definitions.every((definition) => definition.kind !== "OperationDefinition" || definition.operation === "query");
 
 const parseResult = (text: string): JsonObject | undefined => {
   let parsed: Json;
