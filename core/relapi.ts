@@ -21,6 +21,7 @@ import { createSendBacklog } from "./http/send-backlog.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./engine/model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
+import { nameRefusalCounter } from "./kernel/limits.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
 import {
@@ -133,6 +134,10 @@ export const relApi = (preset: Preset): RelApi => {
   counters.watch("unread-bytes", () => sendBacklog.bytes);
   counters.watch("unread-closed", () => sendBacklog.closedCount);
   counters.watch("body-bytes", () => pendingBodies.bytes);
+  counters.watch(
+    "bodies-refused",
+    () => counters.get(nameRefusalCounter("maxBodyBytes")) + counters.get(nameRefusalCounter("maxPendingBodyBytes")),
+  );
   counters.watch("requests-late", () => uploadWatch.closedCount);
   const servers = createServers(options.requestTimeout * SECOND_MS);
   const surfaces: AddedSurface[] = [];
@@ -264,7 +269,6 @@ export const relApi = (preset: Preset): RelApi => {
     sendBacklog,
     pendingBodies,
     uploadWatch,
-    onBodyRefused: () => counters.add("bodies-refused"),
     requestSignal: values.use("core", requestSignal),
   });
   // runs after the listeners of plugins, whose paths may depend on the model

@@ -71,8 +71,6 @@ export interface BodyLimits {
   readonly uploadWatch: UploadWatch;
   /** Called for each body that other middleware has parsed. */
   readonly onParsedBody: () => void;
-  /** Called for each body that is refused because of its size. */
-  readonly onRefused: () => void;
 }
 
 type Decode = () => Transform;
@@ -114,15 +112,9 @@ const receive = (
   limits: BodyLimits,
   onChunk: ((chunk: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
-  const { maxBytes, maxPendingBytes, uploadWatch, onRefused } = limits;
-  const tooLarge = (): RelApiError => {
-    onRefused();
-    return bodyTooLarge(maxBytes);
-  };
-  const tooMany = (): RelApiError => {
-    onRefused();
-    return bodiesTooLarge(maxPendingBytes);
-  };
+  const { maxBytes, maxPendingBytes, uploadWatch } = limits;
+  const tooLarge = (): RelApiError => bodyTooLarge(maxBytes);
+  const tooMany = (): RelApiError => bodiesTooLarge(maxPendingBytes);
   if (request.readableEnded) {
     const restored = restoreBody(request, limits.onParsedBody);
     if (restored.length > maxBytes) throw tooLarge();

@@ -48,8 +48,6 @@ interface PipelineParts {
   readonly uploadWatch: UploadWatch;
   readonly sendBacklog: SendBacklog;
   readonly pendingBodies: PendingBodies;
-  /** Called for each body that is refused because of its size. */
-  readonly onBodyRefused: () => void;
   readonly requestSignal: Signal<RequestRecord>;
 }
 
@@ -119,7 +117,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     uploadWatch,
     sendBacklog,
     pendingBodies,
-    onBodyRefused,
     requestSignal,
   } = parts;
   const { maxUrlBytes, maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
@@ -136,7 +133,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
           "request bodies were parsed before they reached relapi (by express.json()?): mount relapi before body parsers, so that it gets bodies as they were sent",
         );
       },
-      onRefused: onBodyRefused,
     },
     pendingBodies,
     isTimed: serverTimingEnabled,

@@ -65,6 +65,7 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
     code: "result-too-large",
     status: 500,
     message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
+    facts: { limit: "maxResultBytes" },
   });
 
 /** Builds the header `Retry-After`, which every 503 response has. @rule R-ERR-2 */
@@ -247,6 +248,7 @@ export const bodyTooLarge = (limitBytes: number): RelApiError =>
     code: "body-too-large",
     status: 413,
     message: `The request body is larger than ${limitBytes} bytes`,
+    facts: { limit: "maxBodyBytes" },
   });
 
 /** Returns the error for a body with which the bodies of all unanswered requests exceed their common limit. @rule
@@ -257,6 +259,7 @@ export const bodiesTooLarge = (limitBytes: number): RelApiError =>
     status: 413,
     message: `The bodies of requests without an answer are larger than ${limitBytes} bytes together`,
     headers: buildRetryAfter(1),
+    facts: { limit: "maxPendingBodyBytes" },
   });
 
 /** @rule R-BND-4 */

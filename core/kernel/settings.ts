@@ -143,6 +143,7 @@ export const coreSettings = [
     unit: "bytes",
     description:
       "the maximum size of a request body, at most 268435456; a larger body is refused with 413. A compressed body counts with its decompressed size, and CSV also as the JSON of its rows",
+    isLimit: true,
     isFixed: true,
   }),
   defineSetting({
@@ -153,6 +154,7 @@ export const coreSettings = [
     unit: "bytes",
     description:
       "the maximum total size of the decompressed bodies of all unanswered requests; a body above it is refused with 413 and `Retry-After`. Bodies of up to 64 KiB are always accepted, and so is a body if no other one is pending",
+    isLimit: true,
     isFixed: true,
   }),
   defineSetting({
@@ -163,6 +165,7 @@ export const coreSettings = [
     unit: "bytes",
     description:
       "the maximum size of a response from the database, at most 268435456; a request with a larger one is refused with 500 before the response is read",
+    isLimit: true,
     isFixed: true,
   }),
   defineSetting({

@@ -273,14 +273,14 @@ const BYTES_PER_TOKEN = 16 * 1024;
 
 /** Caches verified tokens until keys or settings change. In practice, the number of entries limits the cache. @rule
  *  R-AUT-12 R-ADM-2 */
-const createVerifiedTokens = ({
-  options: { jwtCacheMaxEntries, cacheBytes },
-  counters,
-}: PluginContext): VerifiedTokens => {
+const createVerifiedTokens = (context: PluginContext): VerifiedTokens => {
   const caches = createCaches(
     "jwt-cache",
-    { maxBytes: () => Math.max(cacheBytes, BYTES_PER_TOKEN * 64), maxEntries: () => jwtCacheMaxEntries },
-    counters,
+    {
+      maxBytes: () => Math.max(context.options.cacheBytes, BYTES_PER_TOKEN * 64),
+      maxEntries: () => context.options.jwtCacheMaxEntries,
+    },
+    context.counters,
   );
   const tokens = caches.create({
     name: "tokens",

@@ -111,7 +111,7 @@ export const documentTooLarge = (maxBytes: number): RelApiError =>
     path: "$.query",
   });
 
-/** Returns the error for an exceeded limit. `items` is the plural of the counted things. @rule G-LIM-4 */
+/** Returns the error for an exceeded limit. `items` is the plural of the counted things. @rule G-LIM-3 G-LIM-4 */
 export const tooMany = (limits: Limits, limit: Limit, items: string, path = "$"): RelApiError =>
   limitExceeded(limit, {
     code: "validation-failed",
@@ -133,6 +133,22 @@ export const variablesTooLarge = ({ maxVariablesBytes }: Limits, path: string): 
     code: "validation-failed",
     message: `the variables are larger than ${maxVariablesBytes} bytes`,
     path,
+  });
+
+/** Returns the error for bound values that exceed the limit. @rule G-LIM-2 */
+export const boundValuesTooLarge = (maxBytes: number): RelApiError =>
+  limitExceeded("maxVariablesBytes", {
+    code: "validation-failed",
+    message: `the values of the operation are larger than ${maxBytes} bytes`,
+    path: "$.variables",
+  });
+
+/** Returns the error for fields that are nested too deep. @rule G-LIM-3 */
+export const fieldsTooDeep = ({ maxDocumentDepth }: Limits): RelApiError =>
+  limitExceeded("maxDocumentDepth", {
+    code: "validation-failed",
+    message: `the operation selects fields nested deeper than ${maxDocumentDepth} levels`,
+    path: "$",
   });
 
 /** Returns the error for a batch with too many requests. @rule G-LIM-6 */

@@ -28,14 +28,14 @@ import {
   type ValueSource,
   type VariableValues,
 } from "./document/variables.ts";
-import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
+import { boundValuesTooLarge, notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fillCall } from "./plan/call.ts";
 import { fillForward } from "./plan/forward.ts";
 import { fillJoin, planJoin, prepareJoin, type PreparedJoin } from "./plan/join.ts";
 import { fillLoads } from "./plan/load.ts";
 import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
 import type { FindRead, JoinTemplate, StepTemplate } from "./plan/function-field.ts";
-import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
+import { createBudget, getMaxBoundLength, type Planner } from "./plan/planner.ts";
 import { planRow } from "./plan/rows.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant } from "./field-types.ts";
@@ -182,13 +182,13 @@ const fillOperation = (
   { document, cachePlan }: Pick<GqlOperation, "document" | "cachePlan">,
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
-  let remainingBytes = limits.maxVariablesBytes * BOUND_SHARE;
+  let remainingBytes = getMaxBoundLength(limits);
   const fillAll = (sources: readonly ValueSource[]): readonly SentValue[] => {
     const values: SentValue[] = [];
     for (const source of sources) {
       const value = computeValue(source, variables);
       remainingBytes -= getBoundValue(value)?.length ?? 0;
-      if (remainingBytes < 0) throw tooMuchBound(limits);
+      if (remainingBytes < 0) throw boundValuesTooLarge(getMaxBoundLength(limits));
       values.push(value);
     }
     return values;

@@ -90,6 +90,7 @@ export const directiveSettings = [
     default: false,
     description:
       "`true`: GraphQL queries with `@live` are live queries, and `@live(patch: true)` requests only the changes of each result (G-LIV)",
+    isFixed: true,
   }),
 ] as const;
 

@@ -12,6 +12,7 @@ export const loaderSettings = [
     description:
       "the metadata: a folder of YAML files or a JSON file, as an option also the object itself. It contains names of tables and relationships, permissions, functions and computed fields",
     whenUnset: "no metadata",
+    isFixed: true,
   }),
 ] as const;
 

@@ -1,6 +1,7 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
 import {
+  countRefusal,
   definePlugin,
   type Exchange,
   type OpenExchange,
@@ -125,13 +126,15 @@ export const rest = definePlugin({
     );
     context.offer(restService, surface);
     const warnOfIgnoredHeader = createHeaderWarning(context.logger);
-    const encode: RestGuide["encodeError"] = (error, exchange) =>
-      encodeError(
+    const encode: RestGuide["encodeError"] = (error, exchange) => {
+      countRefusal(context.counters, error);
+      return encodeError(
         surface,
         error.code === "path-not-found" ? buildPathError(surface, exchange) : error,
         exchange,
         warnOfIgnoredHeader,
       );
+    };
     const preferences: RestPreferences = {
       read: (exchange) => readPreferences(surface.grammar, readPreferHeader(exchange)).acceptedValues,
     };

@@ -30,6 +30,8 @@ export interface WebhookRequest {
   /** The largest accepted size of the answer in bytes, by default `webhookMaxAnswerBytes`. The body of an answer with
    *  another status than 2xx is cut off there. */
   readonly maxAnswerBytes?: number;
+  /** True if the webhook may receive the request twice. By default, only a GET may be repeated. @rule X-HTTP-2c */
+  readonly isRepeatable?: boolean;
   /** Ends the request when it is aborted. */
   readonly signal?: AbortSignal;
   /** The request of the client. The webhook receives its trace in the header `traceparent`. */

@@ -22,6 +22,7 @@ const api = relApi(
       // a busy machine must not cause timeouts
       anonStatementTimeout: 0,
       dbPoolAcquisitionTimeout: 600,
+      requestTimeout: 600,
       dbPool: Number(connections ?? 4),
       jwtSecret: MEMORY_SECRET,
       ...(maxBodyBytes === undefined
@@ -35,7 +36,8 @@ const api = relApi(
   ),
 );
 await api.ready;
-const server = createServer(api);
+// the client reuses connections, and one that is closed while a request arrives gives no answer
+const server = createServer({ keepAliveTimeout: 0 }, api);
 process.on("message", () => {
   (globalThis as { gc?: () => void }).gc?.();
   process.send?.({

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { until } from "../support/until.ts";
 import { startBrowser, type Page } from "./browser.ts";
 import { terminalSvg, type Line } from "./terminal.ts";
 
@@ -74,10 +75,8 @@ try {
   let serverOutput = "";
   for (const stream of [server.stdout, server.stderr])
     stream.on("data", (text: Buffer) => (serverOutput += text.toString()));
-  for (const endMs = Date.now() + 60_000; !serverOutput.includes("Try:");) {
-    if (Date.now() > endMs || server.exitCode !== null) throw new Error(`the server did not start:\n${serverOutput}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(() => serverOutput.includes("Try:") || server.exitCode !== null, "the server has started");
+  if (server.exitCode !== null) throw new Error(`the server did not start:\n${serverOutput}`);
   const banner = serverOutput.slice(0, serverOutput.indexOf("\nTry:")).replaceAll(`:${port}`, `:${SHOWN_PORT}`);
   mkdirSync(images, { recursive: true });
   const lines: readonly Line[] = [

@@ -115,6 +115,26 @@ describe("api.graphql", () => {
   });
 });
 
+describe("a subscription", () => {
+  const subscription = { query: "subscription { album_by_pk(id: 1) { id } }", session: admin };
+
+  test("X-CALL-2 api.graphql refuses a subscription", async () => {
+    expect(await music.graphql(subscription)).toEqual({
+      errors: [
+        {
+          message: "subscriptions are not supported over HTTP, use websockets instead",
+          extensions: { path: "$", code: "unexpected-payload" },
+        },
+      ],
+    });
+  });
+
+  test("X-CALL-2 X-CALL-3 api.graphql refuses a subscription that asks for an event stream", async () => {
+    const error = await errorOf(music.graphql({ ...subscription, headers: { accept: "text/event-stream" } }));
+    expect([error.status, error.code]).toEqual([406, "stream-not-callable"]);
+  });
+});
+
 test("X-CALL-3 an error handler of Express answers with a call's status", async () => {
   const app = express();
   app.get("/one", async (_request, response) => {

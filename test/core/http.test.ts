@@ -777,6 +777,15 @@ describe("settings in the database", () => {
     });
   });
 
+  test("R-SC-8a a setting that is read once at the start is not taken from the database", async () => {
+    await keepSetting("set pgrst.log_level = 'nonsense'");
+    await keepSetting("set pgrst.db_channel_enabled = 'nonsense'");
+    await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
+    const { request } = await start({}, echo(), databaseSettings);
+    expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
+    expect(logged.filter(({ message }) => message.startsWith("invalid settings"))).toEqual([]);
+  });
+
   test("R-SC-8 settings in the database are ignored without the plugin database-settings", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     const { request } = await start({}, echo());

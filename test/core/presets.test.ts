@@ -242,6 +242,17 @@ describe("start-up errors", () => {
     expect(refused(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
+  test("R-PRF-7a X-START-3 a preference that two plugins declare, or that cannot be sent, is refused", () => {
+    const declaring = (name: string, preference: string): Plugin =>
+      plugin(name, { preferences: [{ name: preference, values: ["on"] }] });
+    expect(() => start(declaring("a", "shine"), declaring("b", "shine"))).toThrow(
+      'preference "shine" is declared by plugins "a" and "b": rename one or remove one of the plugins',
+    );
+    expect(() => start(declaring("a", "two words"))).toThrow(
+      'preference "two words" of plugin "a" cannot be sent: name it with letters, digits and dashes',
+    );
+  });
+
   test("X-START-3 groups of types overlap with their members", () => {
     const refused = (types: readonly string[]) => () =>
       start(

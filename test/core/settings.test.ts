@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { collectSettings } from "../../core/index.ts";
+import { resolveOptions } from "../../core/kernel/resolve-options.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { readEnvironment, type Environment } from "../../presets/server/environment.ts";
 import { startBusyServer, waitingForLocks } from "../cli/busy-server.ts";
@@ -174,6 +175,11 @@ describe("environment variables", () => {
     ],
   ])("C-SET-3 %j is refused in one line", (environment, line) => {
     expect(refusal(environment)).toBe(line);
+  });
+
+  test("X-TYP-2 an option that is undefined has the effect of no option", () => {
+    const undefinedOptions = Object.fromEntries(settings.map(({ name }) => [name, undefined]));
+    expect(resolveOptions(undefinedOptions, settings)).toStrictEqual(resolveOptions({}, settings));
   });
 
   test("C-SET-3 all wrong settings are reported at once", () => {

@@ -51,6 +51,7 @@ await database.query(`
     select json_object_agg(name, setting) from pg_settings where source = 'session' and name not in ('jit', 'transaction_read_only')
   $$;
   create function press.nap(seconds float8) returns void language sql volatile as 'select pg_sleep(seconds)';
+  create function press.deep() returns json language sql as $$ select '[[[[[[1]]]]]]'::json $$;
   create function press.quiet() returns int language sql as 'select 1';
   grant usage on schema press to sea_anon, sea_clerk;
   grant all on all tables in schema press to sea_anon;
@@ -388,6 +389,40 @@ describe("the cost of a batch", () => {
       const answer = await batch([longPart, part], {}, limitedApi);
       expect([answer.status, answer.json().message, answer.json().request]).toEqual([status, message, 2]);
     }
+    await limitedApi.close();
+  });
+});
+
+describe("the limits of a batch", () => {
+  let counters: Counters | undefined;
+  const watch = definePlugin({
+    name: "watch-counters",
+    apply: (_hooks, context) => void ({ counters } = context),
+  });
+  const echo = (value: string) => ({ method: "POST", path: "/rpc/echo", body: { given: value } });
+
+  test.each([
+    ["a path", "maxUrlBytes", [{ path: `/author?name=eq.${"x".repeat(500)}` }]],
+    ["a path with a value", "maxUrlBytes", [{ path: "/rpc/many" }, { path: "/author?id=in.($1[*].id,$1[*].id)" }]],
+    ["a header", "maxUrlBytes", [{ path: "/author", headers: { prefer: "x".repeat(501) } }]],
+    ["a body with a value", "maxBodyBytes", [{ path: "/rpc/many" }, echo("$1")]],
+    ["a body of the batch", "maxBodyBytes", [echo("x".repeat(3000))]],
+    ["a body with many levels", "maxJsonDepth", [{ ...echo(""), body: { given: [[[[[[[[1]]]]]]]] } }]],
+    ["an answer with many levels", "maxJsonDepth", [{ path: "/rpc/deep" }, { path: "/author?id=eq.$1[0]" }]],
+    ["an answer", "maxResultBytes", [{ path: "/rpc/many" }, { path: "/rpc/many" }, { path: "/rpc/many" }]],
+  ])("P-BAT-6a R-ADM-2 %s above its limit is counted once", async (_, limit, parts) => {
+    const limitedApi = await startApi({
+      ...settings,
+      parts: [watch],
+      maxBodyBytes: 3000,
+      maxUrlBytes: 500,
+      maxJsonDepth: 5,
+      maxResultBytes: 20_000,
+    });
+    expect((await batch(parts, {}, limitedApi)).status).toBeGreaterThanOrEqual(400);
+    const limits = ["maxBodyBytes", "maxJsonDepth", "maxResultBytes", "maxUrlBytes"];
+    expect(limits.filter((name) => counters?.get(`refused-${name}`) !== 0)).toEqual([limit]);
+    expect(counters?.get(`refused-${limit}`)).toBe(1);
     await limitedApi.close();
   });
 });

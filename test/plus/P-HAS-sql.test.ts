@@ -25,6 +25,21 @@ const NOT_FOUND = { path: "$", error: "resource does not exist", code: "not-foun
 const sqlOf = async (sql: string, extraArgs: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
   (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...extraArgs } }, headers })).json();
 
+test.each(["bulk", "concurrent_bulk"])("P-HAS-6c %s runs its commands up to the first error", async (type) => {
+  const scripts = ["create table bulk_first (id int)", "select 1 / 0", "create table bulk_last (id int)"];
+  const args = scripts.map((sql) => ({ type: "run_sql", args: { sql } }));
+  const answer = await api.post("/v2/query", { body: { type, args }, headers: asAdmin() });
+  expect([answer.status, answer.json().path]).toEqual([400, "$.args[1].args"]);
+  const found = "select to_regclass('bulk_first') is not null as first, to_regclass('bulk_last') is not null as last";
+  expect(await sqlOf(found)).toMatchObject({
+    result: [
+      ["first", "last"],
+      ["t", "f"],
+    ],
+  });
+  await sqlOf("drop table bulk_first");
+});
+
 describe("P-HAS-6 X-RUN-1 run_sql", () => {
   test("run_sql returns rows as text, with NULL, repeated names and empty results", async () => {
     expect(await sqlOf("select 1 as a, null as a, true as \"1\", '{1,2}'::int[] as b, 12.50 as c")).toEqual({

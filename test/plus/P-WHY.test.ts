@@ -1,8 +1,8 @@
 /** Reports why a response is empty: docs/guides/why-is-it-empty.md. */
 import { describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { definePlugin, transactionSignal, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi, type Answer } from "../support/api.ts";
+import { asAdmin, forGraphql, startApi, type Answer, type HeaderValues } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -202,6 +202,24 @@ describe("GraphQL, with permissions of the metadata", async () => {
       { returned: 0 },
     ]);
   });
+});
+
+test("P-WHY-5 without the header, or with the setting off, a request has its own transaction only", async () => {
+  let transactionCount = 0;
+  const watch = definePlugin({
+    name: "watch",
+    apply: (_, context) => context.use(transactionSignal).listen(() => transactionCount++),
+  });
+  const countFor = async (explainEmpty: "roles" | "off", headers: HeaderValues): Promise<number> => {
+    const watchedApi = await startApi({ preset: plus, explainEmpty, parts: [watch], on: api.database });
+    transactionCount = 0;
+    expect((await watchedApi.get(PATH, { headers })).status).toBe(200);
+    await watchedApi.close();
+    return transactionCount;
+  };
+  expect(await countFor("roles", ann)).toBe(1);
+  expect(await countFor("off", { ...ann, ...WHY_HEADER })).toBe(1);
+  expect(await countFor("roles", { ...ann, ...WHY_HEADER })).toBeGreaterThan(1);
 });
 
 describe("callers who get an explanation", () => {

@@ -127,6 +127,12 @@ cases(api, [
     responseHeaders: { "content-location": "/vessels?id=eq.1&select=" },
   },
   {
+    title: "R-URL-4c Content-Location is left out if it would be longer than 3000 characters",
+    request: `GET /vessels?id=eq.1&name=neq.${"x".repeat(3000)}`,
+    status: 200,
+    responseHeaders: { "content-location": null },
+  },
+  {
     title: "R-URL-4 Content-Location has no question mark if the URL has no parameters",
     request: "GET /vessels",
     status: 200,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
+import { definePlugin, literal, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
 import type { TokenRules } from "../../plugins/auth/api.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
@@ -185,6 +185,25 @@ describe("a scheme that queries the database", () => {
       await api.close();
     },
   );
+
+  test("X-AUTH-3 only an SQLSTATE of clientSqlstates is passed on, on both surfaces", async () => {
+    const states = definePlugin({ name: "states", clientSqlstates: /^AB/ });
+    for (const [sqlstate, restMessage, graphqlMessage] of [
+      ["AB001", "secret words", "database query error"],
+      ["AC001", "internal error", "internal error"],
+    ] as const) {
+      const api = await startApi(
+        forGraphql({
+          anonRole: "music_nobody",
+          parts: [lookUp(sql`select public.raise_state(${literal(sqlstate)}, 'secret words')`), states],
+          logger: createLogger({}),
+        }),
+      );
+      expect((await askRest(api, headers)).json().message).toBe(restMessage);
+      expect(gqlError(await askGraphql(api, headers)).message).toBe(graphqlMessage);
+      await api.close();
+    }
+  });
 
   test("R-AUT-13 an auth scheme whose database is unavailable is 503", async () => {
     const api = await withScheme(sql`select public.raise_state('57P01', 'gone')`);

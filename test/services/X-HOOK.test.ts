@@ -2,7 +2,14 @@
 import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { compose, definePlugin, optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
+import {
+  compose,
+  definePlugin,
+  optionsFromEnvironment,
+  without,
+  type PluginContext,
+  type RelApiOptions,
+} from "../../core/index.ts";
 import { gqlCompat, plus, restCompat } from "../../presets/index.ts";
 import {
   BROWSER,
@@ -63,6 +70,23 @@ describe("the settings", () => {
       authHookMode: "post",
       authHookSendRequestBody: false,
     });
+  });
+
+  test("X-HOOK-1a a stored JWT secret is ignored and reported until it is removed", async () => {
+    const [{ name }] = (await api.sql("select quote_ident(current_database()) as name")) as [{ readonly name: string }];
+    let healthProblems: PluginContext["healthProblems"] | undefined;
+    const watch = definePlugin({ name: "watch", apply: (_, context) => void ({ healthProblems } = context) });
+    const own = await start({ parts: [watch] });
+    const problem =
+      "ignoring tokens: authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them";
+    await api.sql(`alter role current_user in database ${name} set pgrst.jwt_secret = '${jwtSecret}'`);
+    await own.reload();
+    expect(log).toEqual([`${problem} undefined`]);
+    expect(healthProblems?.list()).toEqual([`auth hook: ${problem}`]);
+    expect(sightOfRest(await askRest(own)).current_user).toBe("music_reader");
+    await api.sql(`alter role current_user in database ${name} reset pgrst.jwt_secret`);
+    await own.reload();
+    expect(healthProblems?.list()).toEqual([]);
   });
 
   test("X-HOOK-1 a webhook and tokens are refused at the start", async () => {

@@ -1,6 +1,7 @@
 /** The client for webhooks, against real HTTP servers. */
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { propagation, trace } from "@opentelemetry/api";
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
@@ -414,6 +415,50 @@ describe("a connection that fails", () => {
     hook.answer = (response) =>
       void response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
     expect((await failure(client.send(request))).slice(0, 2)).toEqual(["webhook-failed", "connection"]);
+  });
+});
+
+describe("an idle connection that the server has closed", () => {
+  /** Answers the first request of each connection, and resets the connection at the second one. */
+  const startServer = async () => {
+    const requestCounts: number[] = [];
+    const server = createServer((socket) => {
+      const index = requestCounts.push(0) - 1;
+      socket.on("error", () => undefined);
+      socket.on("data", () => {
+        requestCounts[index]!++; // the line above has added the element
+        if (requestCounts[index] === 1) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+        else socket.resetAndDestroy();
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo; // the server listens on TCP
+    return { requestCounts, url: `http://127.0.0.1:${port}/`, close: () => server.close() };
+  };
+
+  test.each<[string, Partial<WebhookRequest>]>([
+    ["a request that may be repeated", { isRepeatable: true }],
+    ["a GET", { method: "GET" }],
+  ])("X-HTTP-2c %s is sent once more on a new connection", async (_, parts) => {
+    const { requestCounts, url, close } = await startServer();
+    const repeatable: WebhookRequest = { url, timeoutMs: 60_000, ...parts };
+    expect((await client.send(repeatable)).status).toBe(200);
+    expect((await client.send(repeatable)).status).toBe(200);
+    expect(requestCounts).toEqual([2, 1]);
+    close();
+  });
+
+  test("X-HTTP-2c X-HTTP-6 a request that may not be repeated fails", async () => {
+    const { requestCounts, url, close } = await startServer();
+    expect((await client.send({ ...request, url })).status).toBe(200);
+    expect(await failure(client.send({ ...request, url }))).toEqual([
+      "webhook-failed",
+      "connection",
+      "the connection to the webhook failed: ECONNRESET",
+    ]);
+    expect(requestCounts).toEqual([2]);
+    close();
   });
 });
 

@@ -1,6 +1,7 @@
 /** Computes the size of an operation with its fragments inlined, without inlining them. @rule G-LIM-3 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
-import { limitExceeded, type Limit, type Limits } from "../../../core/index.ts";
+import type { Limits } from "../../../core/index.ts";
+import { fieldsTooDeep, tooMany } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -69,17 +70,9 @@ const measureFragment = (name: string, fragments: Fragments, sizes: Map<string, 
  *  must run before. @throws RelApiError `validation-failed` @rule G-LIM-3 */
 export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): Size => {
   const size = measureSelection(set, fragments, new Map());
-  const checkLimit = (limit: Limit, count: number, message: (most: number) => string): void => {
-    if (count > limits[limit])
-      throw limitExceeded(limit, { code: "validation-failed", message: message(limits[limit]), path: "$" });
-  };
-  checkLimit(
-    "maxDocumentDepth",
-    size.depth,
-    (most) => `the operation selects fields nested deeper than ${most} levels`,
-  );
-  checkLimit("maxRootFields", size.directFields, (most) => `the operation has more than ${most} root fields`);
-  checkLimit("maxAliases", size.aliases, (most) => `the operation has more than ${most} aliases`);
-  checkLimit("maxDocumentFields", size.fields, (most) => `the operation has more than ${most} fields`);
+  if (size.depth > limits.maxDocumentDepth) throw fieldsTooDeep(limits);
+  if (size.directFields > limits.maxRootFields) throw tooMany(limits, "maxRootFields", "root fields");
+  if (size.aliases > limits.maxAliases) throw tooMany(limits, "maxAliases", "aliases");
+  if (size.fields > limits.maxDocumentFields) throw tooMany(limits, "maxDocumentFields", "fields");
   return size;
 };

@@ -9,16 +9,9 @@ import type {
   OperationTypeNode,
   SelectionSetNode,
 } from "graphql";
-import {
-  limitExceeded,
-  type BoundValue,
-  type Json,
-  type Limits,
-  type Output,
-  type ValueRef,
-} from "../../../core/index.ts";
+import type { BoundValue, Json, Limits, Output, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
-import { unexpectedValue, tooMany } from "../errors.ts";
+import { boundValuesTooLarge, unexpectedValue, tooMany } from "../errors.ts";
 import { computeValue, mapSource, type Source, type ValueSource } from "../document/variables.ts";
 import { describeInput, readLeaf, type InputContext, type LocatedInput } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
@@ -46,26 +39,20 @@ interface Budget {
 
 /** The maximum size of bound values, as a multiple of the limit on variables. A document may use a value in several
  *  positions, and binds a text of its own in each. */
-export const BOUND_SHARE = 4;
+const BOUND_SHARE = 4;
 
-export const createBudget = ({
-  maxFilters,
-  maxRelatedConditions,
-  maxIntrospectionLists,
-  maxRelationDepth,
-  maxInsertValues,
-  maxWriteStatements,
-  maxVariablesBytes,
-}: Limits): Budget => ({
+export const getMaxBoundLength = ({ maxVariablesBytes }: Limits): number => maxVariablesBytes * BOUND_SHARE;
+
+export const createBudget = (limits: Limits): Budget => ({
   fields: 0,
-  conditions: maxFilters,
-  relatedConditions: maxRelatedConditions,
-  introspectionLists: maxIntrospectionLists,
-  relationLevels: maxRelationDepth,
-  insertValues: maxInsertValues,
+  conditions: limits.maxFilters,
+  relatedConditions: limits.maxRelatedConditions,
+  introspectionLists: limits.maxIntrospectionLists,
+  relationLevels: limits.maxRelationDepth,
+  insertValues: limits.maxInsertValues,
   variableInsertValues: 0,
-  writeStatements: maxWriteStatements,
-  boundLength: maxVariablesBytes * BOUND_SHARE,
+  writeStatements: limits.maxWriteStatements,
+  boundLength: getMaxBoundLength(limits),
 });
 
 /** A field of a selection with all its occurrences. */
@@ -116,14 +103,6 @@ export const openStep = (planner: Planner): Planner => {
   return { ...planner, sources };
 };
 
-/** Returns the error for bound values that exceed the limit. @rule G-LIM-2 */
-export const tooMuchBound = ({ maxVariablesBytes }: Limits): Error =>
-  limitExceeded("maxVariablesBytes", {
-    code: "validation-failed",
-    message: `the values of the operation are larger than ${maxVariablesBytes * BOUND_SHARE} bytes`,
-    path: "$.variables",
-  });
-
 /** Counts writes against the limit before any of them is planned or run. @rule G-LIM-4 */
 export const countWrites = ({ budget, schema: { options } }: Planner, count = 1): void => {
   budget.writeStatements -= count;
@@ -152,7 +131,7 @@ export const bindLeaf = (
 ): number => {
   const { value, source } = coerceLeaf(planner, readLeaf(planner, located, isJsonPlace), coerce);
   planner.budget.boundLength -= value?.length ?? 0;
-  if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
+  if (planner.budget.boundLength < 0) throw boundValuesTooLarge(getMaxBoundLength(planner.schema.options));
   return bind(planner, source);
 };
 

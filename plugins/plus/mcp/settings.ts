@@ -53,6 +53,7 @@ export const mcpSettings = [
     description:
       "the issuers of the tokens that the Model Context Protocol accepts, separated by commas, such as `https://login.example.com`; clients read them from OAuth's metadata of the resource",
     whenUnset: "there is no such metadata",
+    isFixed: true,
   }),
   defineSetting({
     name: "mcpResourceUrl",
@@ -61,6 +62,7 @@ export const mcpSettings = [
     description:
       "the public URL of the Model Context Protocol, such as `https://api.example.com/mcp`, which is the resource that OAuth's metadata describes",
     whenUnset: "there is no such metadata",
+    isFixed: true,
   }),
 ] as const;
 

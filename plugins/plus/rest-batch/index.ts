@@ -10,7 +10,6 @@ import {
   decodeUtf8Header,
   definePlugin,
   isNestedDeeper,
-  limitExceeded,
   RelApiError,
   nameKey,
   parseJson,
@@ -31,7 +30,11 @@ import { BATCH_PATH } from "./openapi.ts";
 import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
 import {
   ALLOW,
+  answersTooLarge,
+  answerTooDeep,
   batchMalformed,
+  bodyTooDeep,
+  headerTooLong,
   methodUnsupported,
   parseParts,
   batchRefused,
@@ -154,7 +157,7 @@ export const restBatch = definePlugin({
       const { maxBodyBytes, maxUrlBytes } = context.options;
       if (Buffer.byteLength(path) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       const long = Object.entries(headers).find(([, value]) => Buffer.byteLength(value) > maxUrlBytes);
-      if (long !== undefined) throw batchRefused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, index);
+      if (long !== undefined) throw headerTooLong(long[0], maxUrlBytes, index);
       const passedHeaders: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
         if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passedHeaders[name] = value;
@@ -201,8 +204,7 @@ export const restBatch = definePlugin({
           const at = /^\d/.test(name) ? Number(name) - 1 : (indexById.get(name) ?? -1);
           const body = bodies[at];
           if (body === undefined || parsed[at] !== undefined) return parsed[at];
-          if (isNestedDeeper(body, maxJsonDepth))
-            throw new BadReference(`the answer of "${name}" is nested deeper than ${maxJsonDepth} levels`);
+          if (isNestedDeeper(body, maxJsonDepth)) throw answerTooDeep(name, maxJsonDepth, batch.requestNumber);
           return (parsed[at] = parseJson(body));
         };
         for (const [i, part] of parts.entries()) {
@@ -212,7 +214,7 @@ export const restBatch = definePlugin({
             const answer = await sendPart(exchange, root, part, id, i + 1, findAnswer);
             const body = encodeBody(answer);
             bytes += body === undefined ? 0 : Buffer.byteLength(body);
-            if (bytes > maxResultBytes) throw batchRefused("the answers are too large together", i + 1);
+            if (bytes > maxResultBytes) throw answersTooLarge(i + 1);
             bodies.push(body);
             entries.push(encodeEntry(part, answer, body ?? "null"));
           } catch (error) {
@@ -274,11 +276,7 @@ export const restBatch = definePlugin({
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
             throw batchMalformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
-          if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH))
-            throw limitExceeded("maxJsonDepth", {
-              code: "batch-malformed",
-              message: `a body is nested deeper than ${maxJsonDepth} levels`,
-            });
+          if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH)) throw bodyTooDeep(maxJsonDepth);
           let parsed: Json;
           try {
             parsed = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

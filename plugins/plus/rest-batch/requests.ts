@@ -29,18 +29,45 @@ const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", 
 const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
-/** Returns the error for a batch that cannot run. `part` is the number of the request, counted from 1. */
-export const batchRefused = (message: string, part?: number, hint: string | null = null): RelApiError =>
+/** Returns the error for a batch that cannot run. `part` is the number of the request, counted from 1. `limit` is the
+ *  setting that refuses the batch. */
+export const batchRefused = (
+  message: string,
+  part?: number,
+  { hint, limit }: { readonly hint?: string; readonly limit?: string } = {},
+): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
     status: 400,
     message: part === undefined ? message : `request ${part}: ${message}`,
-    hint,
+    ...(hint !== undefined && { hint }),
+    ...(limit !== undefined && { facts: { limit } }),
+  });
+
+/** @rule P-BAT-6a */
+export const headerTooLong = (name: string, maxBytes: number, part: number): RelApiError =>
+  batchRefused(`the header "${name}" is longer than ${maxBytes} bytes`, part, { limit: "maxUrlBytes" });
+
+/** @rule P-BAT-6a */
+export const answersTooLarge = (part: number): RelApiError =>
+  batchRefused("the answers are too large together", part, { limit: "maxResultBytes" });
+
+/** @rule P-BAT-6a */
+export const answerTooDeep = (name: string, maxLevels: number, part: number): RelApiError =>
+  batchRefused(`the answer of "${name}" is nested deeper than ${maxLevels} levels`, part, { limit: "maxJsonDepth" });
+
+/** @rule P-BAT-6a */
+export const bodyTooDeep = (maxLevels: number): RelApiError =>
+  limitExceeded("maxJsonDepth", {
+    code: "batch-malformed",
+    message: `a body is nested deeper than ${maxLevels} levels`,
   });
 
 /** Returns the error for a body that is not a valid batch. */
 export const batchMalformed = (message: string, part?: number): RelApiError =>
-  batchRefused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
+  batchRefused(message, part, {
+    hint: 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]',
+  });
 
 export const ALLOW = ["Allow", "OPTIONS,POST"] as const;
 

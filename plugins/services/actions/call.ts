@@ -101,6 +101,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
       ...changed,
       purpose: "action",
       timeoutMs: action.timeoutMs,
+      ...(action.field.root === "query" && { isRepeatable: true }),
       signal,
       exchange,
       forwardsCookies: true,

@@ -1,5 +1,12 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
-import { definePlugin, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
+import {
+  definePlugin,
+  RelApiError,
+  type Credentials,
+  type PluginContext,
+  type ResolvedOptions,
+  type Session,
+} from "../../../core/index.ts";
 import { createSessionCache } from "../../shared/session-cache.ts";
 import { adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import type { WebhookResponse } from "../api.ts";
@@ -25,14 +32,27 @@ export const authHook = definePlugin({
   apply: (hooks, context) => {
     const { options, registry } = context;
     if (options.authHook === undefined || options.authHook === "") return;
-    const hasTokens = options.jwtSecret !== undefined && options.jwtSecret !== "";
-    if (registry.has("jwt-tokens") && hasTokens) throw authHookBesideTokens();
+    if (registry.has("jwt-tokens")) refuseTokens(context);
     const url = parseUrl(options.authHook);
     const getSession = createSessions(context);
     const askHook = createHookCaller(url, context);
     hooks.authorize.tapPromise("auth-hook", async (credentials) => getSession(await askHook(credentials)));
   },
 });
+
+/** Throws for an option. A secret that the database stores is ignored and reported. @rule X-HOOK-1a */
+const refuseTokens = (context: PluginContext): void => {
+  const hasTokens = ({ jwtSecret }: ResolvedOptions): boolean => jwtSecret !== undefined && jwtSecret !== "";
+  if (hasTokens(context.options)) throw authHookBesideTokens();
+  let lastOptions = context.options;
+  context.onModel(() => {
+    if (context.options === lastOptions) return;
+    lastOptions = context.options;
+    const problem = hasTokens(lastOptions) ? `ignoring tokens: ${authHookBesideTokens().message}` : undefined;
+    if (problem !== undefined) context.logger.error(problem);
+    context.healthProblems.set("auth hook", problem);
+  });
+};
 
 const parseUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -70,6 +90,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
         ...request,
         url: url.href,
         timeoutMs: authHookTimeout * 1000,
+        isRepeatable: true, // the webhook only identifies the caller
         signal: controller.signal,
       });
     } catch (error) {

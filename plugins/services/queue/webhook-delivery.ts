@@ -39,6 +39,7 @@ export const sendEvent = async (
     ...(transforms.request?.(original) ?? { url, headers: original.headers, body }),
     purpose,
     timeoutMs: timeoutSeconds * 1000,
+    isRepeatable: true, // an event arrives at least once (X-EVT-6)
     signal,
   });
   const { status, headers: answered } = answer;

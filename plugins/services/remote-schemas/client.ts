@@ -82,6 +82,7 @@ export const sendToRemote = async (
       headers: buildHeaders(context, server, caller),
       body: writeJson({ query: print(document), ...(variables && { variables: variables as Json & object }) }),
       timeoutMs: server.timeoutMs,
+      isRepeatable: isQuery(document),
       ...(signal && { signal }),
       exchange,
       forwardsCookies: true,
@@ -94,6 +95,9 @@ export const sendToRemote = async (
     throw convertFailure(name, error);
   }
 };
+
+const isQuery = ({ definitions }: DocumentNode): boolean =>
+  definitions.every((definition) => definition.kind !== "OperationDefinition" || definition.operation === "query");
 
 const parseResult = (text: string): JsonObject | undefined => {
   let parsed: Json;

@@ -1,6 +1,12 @@
 /** Sends requests to webhooks, with limits on their time, the bytes of the answer and the requests to one server. No
  *  redirect is followed. */
-import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
+import {
+  Agent as HttpAgent,
+  request as requestHttp,
+  type AgentOptions,
+  type ClientRequest,
+  type IncomingMessage,
+} from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
@@ -22,6 +28,9 @@ import { createTurns } from "./turns.ts";
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
 
+/** The codes of errors of a connection that the server has closed. */
+const CLOSED_CODES: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE"]);
+
 interface ClientOptions {
   /** Hosts with private addresses to which the client may connect. With `*` it may connect to all hosts. */
   readonly allowedHosts: readonly string[];
@@ -36,16 +45,20 @@ export const createWebhookClient = (
   { allowedHosts, maxAnswerBytes, maxConnections }: ClientOptions,
 ): WebhookClient => {
   const addresses = createAddressCheck(allowedHosts);
-  const agentOptions = { keepAlive: true, timeout: IDLE_MS, ...(addresses && { lookup: addresses.lookup }) };
-  const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  const createAgents = (options: AgentOptions): Agents => {
+    const agentOptions = { ...options, ...(addresses && { lookup: addresses.lookup }) };
+    return { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  };
+  const agents = createAgents({ keepAlive: true, timeout: IDLE_MS });
+  const agentsWithoutReuse = createAgents({ keepAlive: false });
   const runInTurn = createTurns(maxConnections);
   // the callers end their requests, because deliveries have time until `SHUTDOWN_GRACE`
   context.onClose(() => {
-    for (const { freeSockets } of Object.values(agents))
+    for (const { freeSockets } of [agents.http, agents.https])
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
   });
 
-  const open = (url: URL, request: WebhookRequest, signal: AbortSignal): Promise<IncomingMessage> => {
+  const start = (url: URL, request: WebhookRequest, signal: AbortSignal, { http, https }: Agents): ClientRequest => {
     const { method = "POST", body, exchange } = request;
     const traceParent = exchange && context.use(tracingService)?.findTraceParent(exchange);
     const options = {
@@ -62,15 +75,23 @@ export const createWebhookClient = (
     };
     const outgoing =
       url.protocol === "https:"
-        ? requestHttps(url, { ...options, agent: agents.https })
-        : requestHttp(url, { ...options, agent: agents.http });
-    return new Promise((resolve, reject) => {
-      outgoing.on("response", resolve).on("error", reject);
-      // a server that switches protocols causes no other event
-      outgoing.on("close", () => reject(new Error("closed")));
-      // a body of text would give the headers its encoding, but their strings are bytes
-      outgoing.end(body === undefined ? undefined : Buffer.from(body));
-    });
+        ? requestHttps(url, { ...options, agent: https })
+        : requestHttp(url, { ...options, agent: http });
+    // a body of text would give the headers its encoding, but their strings are bytes
+    return outgoing.end(body === undefined ? undefined : Buffer.from(body));
+  };
+
+  /** The server may have closed an idle connection before a request on it arrives. */
+  const open = async (url: URL, request: WebhookRequest, signal: AbortSignal): Promise<IncomingMessage> => {
+    const { isRepeatable = request.method === "GET" } = request;
+    const outgoing = start(url, request, signal, agents);
+    try {
+      return await waitForResponse(outgoing);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (!isRepeatable || !outgoing.reusedSocket || !CLOSED_CODES.has(code)) throw error;
+      return waitForResponse(start(url, request, signal, agentsWithoutReuse));
+    }
   };
 
   const send = async (request: WebhookRequest): Promise<WebhookResponse> => {
@@ -122,6 +143,18 @@ export const createWebhookClient = (
     },
   };
 };
+
+interface Agents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+const waitForResponse = (outgoing: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    outgoing.on("response", resolve).on("error", reject);
+    // a server that switches protocols causes no other event
+    outgoing.on("close", () => reject(new Error("closed")));
+  });
 
 /** Returns the reason why a request has no answer. Any other error is the reason of the aborted signal. */
 const describeOutcome = (error: unknown): string =>
