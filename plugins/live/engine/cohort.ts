@@ -65,7 +65,7 @@ export interface Cohort {
 }
 
 /** Tracks entries, to find those that a change concerns. */
-export interface EntryWatcher {
+export interface WatchedEntries {
   add(entry: CohortEntry): void;
   remove(entry: CohortEntry): void;
   /** Marks an entry that failed. Any row may be the cause, so every change concerns the entry until it succeeds. */
@@ -84,7 +84,7 @@ interface CohortParts {
   /** The signal that is emitted after each successful run. */
   readonly runSignal: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
-  readonly groups: EntryWatcher;
+  readonly groups: WatchedEntries;
   /** Called when callers must no longer share the statement of the cohort. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
