@@ -17,7 +17,7 @@ import { createUploadWatch } from "./http/slow-uploads.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
-import { createSendBacklog } from "./http/send-backlog.ts";
+import { createUnreadTracker } from "./http/unread-tracker.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./engine/model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
@@ -127,11 +127,11 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
-  const sendBacklog = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const unreadTracker = createUnreadTracker(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
   const pendingBodies = createPendingBodies(options.maxPendingBodyBytes);
   const uploadWatch = createUploadWatch(options.requestTimeout * SECOND_MS);
-  counters.watch("unread-bytes", () => sendBacklog.bytes);
-  counters.watch("unread-closed", () => sendBacklog.closedCount);
+  counters.watch("unread-bytes", () => unreadTracker.bytes);
+  counters.watch("unread-closed", () => unreadTracker.closedCount);
   counters.watch("body-bytes", () => pendingBodies.bytes);
   counters.watch("requests-late", () => uploadWatch.closedCount);
   const servers = createServers(options.requestTimeout * SECOND_MS);
@@ -214,7 +214,7 @@ export const relApi = (preset: Preset): RelApi => {
     },
     requestSettings: (request, path) => requestSettingsBuilders.flatMap((settingsOf) => settingsOf(request, path)),
     listen: connector.listen,
-    watchUnread: sendBacklog.watch,
+    watchUnread: unreadTracker.watch,
     openReplication: connector.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
@@ -261,7 +261,7 @@ export const relApi = (preset: Preset): RelApi => {
     steps,
     loader,
     authorize,
-    sendBacklog,
+    unreadTracker,
     pendingBodies,
     uploadWatch,
     onBodyRefused: () => counters.add("bodies-refused"),
@@ -283,7 +283,7 @@ export const relApi = (preset: Preset): RelApi => {
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
-    sendBacklog.close();
+    unreadTracker.close();
     uploadWatch.close();
   };
 

@@ -60,16 +60,16 @@ export const createWebhookClient = (
         ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
       },
     };
-    const outgoing =
+    const clientRequest =
       url.protocol === "https:"
         ? requestHttps(url, { ...options, agent: agents.https })
         : requestHttp(url, { ...options, agent: agents.http });
     return new Promise((resolve, reject) => {
-      outgoing.on("response", resolve).on("error", reject);
+      clientRequest.on("response", resolve).on("error", reject);
       // a server that switches protocols causes no other event
-      outgoing.on("close", () => reject(new Error("closed")));
+      clientRequest.on("close", () => reject(new Error("closed")));
       // a body of text would give the headers its encoding, but their strings are bytes
-      outgoing.end(body === undefined ? undefined : Buffer.from(body));
+      clientRequest.end(body === undefined ? undefined : Buffer.from(body));
     });
   };
 
