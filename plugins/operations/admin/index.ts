@@ -30,7 +30,7 @@ export interface AdminServerOptions {
 /** The time that the readiness probe waits for the database. */
 const PROBE_MS = 2000;
 
-interface Reply {
+interface AdminAnswer {
   readonly status: number;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
     .join("");
 };
 
-type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
+type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<AdminAnswer> | AdminAnswer;
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
@@ -68,16 +68,16 @@ const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.(
  *  or if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also
  *  with status 200. @rule R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
-  const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
+  const buildAdminAnswer = (status: number, ...reasons: readonly string[]): AdminAnswer => {
     const lines = [...reasons, ...context.healthProblems.list()];
     return lines.length === 0
       ? { status }
       : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
   };
-  if (!isUp(options)) return buildReply(500, "the API does not accept requests any more");
+  if (!isUp(options)) return buildAdminAnswer(500, "the API does not accept requests any more");
   return (await respondsInTime(context))
-    ? buildReply(200)
-    : buildReply(503, "there is no schema yet, or the database does not answer");
+    ? buildAdminAnswer(200)
+    : buildAdminAnswer(503, "there is no schema yet, or the database does not answer");
 };
 
 const respondsInTime = async (context: PluginContext): Promise<boolean> => {
@@ -90,7 +90,7 @@ const respondsInTime = async (context: PluginContext): Promise<boolean> => {
   }
 };
 
-const buildPageReply = (build: (nonce: string) => Page): Reply => {
+const buildAdminPage = (build: (nonce: string) => Page): AdminAnswer => {
   const { headers, ...answer } = buildPageAnswer(build);
   return { ...answer, headers: Object.fromEntries(headers) };
 };
@@ -99,7 +99,7 @@ interface AdminEndpoint {
   readonly path: string;
   /** The description on the page for browsers at `/`. */
   readonly description: string;
-  readonly answer: EndpointHandler;
+  readonly handler: EndpointHandler;
 }
 
 /** The endpoints of the listener. @rule R-ADM-1 R-ADM-1b */
@@ -107,17 +107,17 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live",
     description: "200 while the API accepts requests",
-    answer: (_context, options) => ({ status: isUp(options) ? 200 : 500 }),
+    handler: (_context, options) => ({ status: isUp(options) ? 200 : 500 }),
   },
   {
     path: "/ready",
     description: "200 while the API can answer requests, with its health problems",
-    answer: checkReadiness,
+    handler: checkReadiness,
   },
   {
     path: "/metrics",
     description: "metrics for Prometheus",
-    answer: async (context) => {
+    handler: async (context) => {
       const metrics = context.use(metricsService);
       if (metrics === undefined) return { status: 404 };
       return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
@@ -126,15 +126,15 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live-queries",
     description: "live queries by plan and role",
-    answer: (context) => {
+    handler: (context) => {
       const buildPage = findLivePage(context);
-      return buildPage === undefined ? { status: 404 } : buildPageReply(buildPage);
+      return buildPage === undefined ? { status: 404 } : buildAdminPage(buildPage);
     },
   },
   {
     path: "/config",
     description: "the settings",
-    answer: ({ options, settings }) => ({
+    handler: ({ options, settings }) => ({
       status: 200,
       contentType: "text/plain; charset=utf-8",
       body: encodeConfig(options, settings),
@@ -143,7 +143,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/schema_cache",
     description: "the schema as JSON",
-    answer: (context) => ({
+    handler: (context) => ({
       status: 200,
       contentType: "application/json; charset=utf-8",
       body: encodeModel(context.model()),
@@ -151,7 +151,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   },
 ];
 
-const NOT_FOUND: Reply = {
+const NOT_FOUND: AdminAnswer = {
   status: 404,
   contentType: "text/plain; charset=utf-8",
   body: `admin endpoints: ${ENDPOINTS.map(({ path }) => path).join(", ")}\n`,
@@ -171,11 +171,11 @@ ${ENDPOINTS.map(({ path, description }) => `<tr><td><a href="${path.slice(1)}"><
 const findHandler = ({ method, url = "", headers }: IncomingMessage): EndpointHandler | undefined => {
   if (method !== "GET" && method !== "HEAD") return undefined;
   const path = url.split("?", 1)[0] ?? "";
-  if (path === "/" && acceptsPage(headers.accept)) return () => buildPageReply(buildIndex);
-  return ENDPOINTS.find((endpoint) => endpoint.path === path)?.answer;
+  if (path === "/" && acceptsPage(headers.accept)) return () => buildAdminPage(buildIndex);
+  return ENDPOINTS.find((endpoint) => endpoint.path === path)?.handler;
 };
 
-const writeReply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
+const writeAdminAnswer = (response: ServerResponse, { status, contentType, headers, body }: AdminAnswer): void => {
   const bytes = Buffer.from(body ?? "");
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { "Content-Type": contentType }),
@@ -191,14 +191,14 @@ const handle = async (
   context: PluginContext,
   options: AdminServerOptions,
 ): Promise<void> => {
-  const answer = findHandler(request);
-  if (answer === undefined) return writeReply(response, NOT_FOUND);
+  const handler = findHandler(request);
+  if (handler === undefined) return writeAdminAnswer(response, NOT_FOUND);
   try {
-    writeReply(response, await answer(context, options));
+    writeAdminAnswer(response, await handler(context, options));
   } catch (error) {
     // an endpoint fails if it needs the model before the first load
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
-    writeReply(response, { status: 503 });
+    writeAdminAnswer(response, { status: 503 });
   }
 };
 
