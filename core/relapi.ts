@@ -9,7 +9,7 @@ import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-errors.ts";
-import { guardHooks } from "./kernel/guard.ts";
+import { interceptHooks } from "./kernel/intercept-hooks.ts";
 import { createHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
 import { createPendingBodies } from "./http/pending-bodies.ts";
@@ -87,8 +87,8 @@ export const relApi = (preset: Preset): RelApi => {
     name: options.name,
   });
   const hooks = createHooks();
-  const guard = guardHooks(hooks);
-  const values = createSharedValues(registry.has, guard.watch);
+  const interceptedHooks = interceptHooks(hooks);
+  const values = createSharedValues(registry.has, interceptedHooks.watch);
   const counters = createCounters();
   const healthProblems = createHealthProblems();
   const sources: OptionSource[] = [];
@@ -234,13 +234,13 @@ export const relApi = (preset: Preset): RelApi => {
 
   try {
     for (const plugin of plugins) {
-      guard.plugin = plugin.name;
+      interceptedHooks.plugin = plugin.name;
       tapDeclaredParts(plugin, hooks);
       if (plugin.apply !== undefined)
         withPluginName(plugin.name, "apply", plugin.apply)(hooks, createPluginContext(plugin.name, context, values));
     }
-    tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
-    guard.seal();
+    tapFallbacks(plugins, hooks, (plugin) => (interceptedHooks.plugin = plugin));
+    interceptedHooks.seal();
     values.seal();
     isSealed = true;
     wrapped = wrappers.reduce(applyWrapper, wrapped);
