@@ -12,7 +12,7 @@ import {
 } from "graphql";
 import { memoize, type BoundValue, type Json, type SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
-import { describeValue, type LookUp, convertLiteral } from "../coerce/leaf.ts";
+import { describeValue, type GetVariable, convertLiteral } from "../coerce/leaf.ts";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -162,9 +162,9 @@ export const computeBoundValue = (source: ValueSource, variables: VariableValues
   return coerceColumn(source.type, json, source.path);
 };
 
-/** Returns the function with which leaves of literals look up the values of variables. */
-export const createLookUp =
-  (values: VariableValues): LookUp =>
+/** Returns the function that returns the values of variables in literals. */
+export const createVariableGetter =
+  (values: VariableValues): GetVariable =>
   (name) => {
     const value = values.get(name);
     if (value === undefined) return null;

@@ -19,13 +19,13 @@ import {
   type ValueNode,
 } from "graphql";
 import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
-import { describeLiteral, convertLiteral, type LookUp } from "../coerce/leaf.ts";
+import { describeLiteral, convertLiteral, type GetVariable } from "../coerce/leaf.ts";
 import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
 import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH, NAME } from "../document/parse.ts";
-import { fitsType, createLookUp, type Declarations, type VariableValues } from "../document/variables.ts";
+import { fitsType, createVariableGetter, type Declarations, type VariableValues } from "../document/variables.ts";
 import {
   unexpectedValue,
   expectedList,
@@ -331,9 +331,9 @@ export const readLeaf = (
   }
   const { node } = input;
   checkItems(context, node, position, path);
-  const read = (lookUp: LookUp): Json => convertLiteral(node, lookUp, isJson);
+  const read = (getVariable: GetVariable): Json => convertLiteral(node, getVariable, isJson);
   return {
-    value: read(createLookUp(context.variables.bound)),
-    recompute: holdsVariable(node) ? (variables) => read(createLookUp(variables)) : undefined,
+    value: read(createVariableGetter(context.variables.bound)),
+    recompute: holdsVariable(node) ? (variables) => read(createVariableGetter(variables)) : undefined,
   };
 };

@@ -110,10 +110,10 @@ export const bindLeaf = (
   input: Input,
   position: InputPosition,
   path: string,
-  isJsonPlace: boolean,
+  isJsonPosition: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const leaf = readLeaf(planner, input, position, path, isJsonPlace);
+  const leaf = readLeaf(planner, input, position, path, isJsonPosition);
   const currentValue = coerce(leaf.value);
   planner.budget.boundLength -= currentValue?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);

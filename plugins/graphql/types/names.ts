@@ -62,8 +62,8 @@ const joinParts = (words: readonly NamePart[]): string => {
 
 /** Returns the name parts of a table's root field: `insert`, `album`, `one`. @rule G-NAM-5 */
 export const listRootNameParts = (key: GqlRootFieldName, table: GqlNamePart): readonly NamePart[] => {
-  const [verb = "", ...suffixWords] = key.split("_");
-  return [...(verb === "select" ? [] : [verb]), table, ...suffixWords];
+  const [operation = "", ...suffixWords] = key.split("_");
+  return [...(operation === "select" ? [] : [operation]), table, ...suffixWords];
 };
 
 /** Returns the root types below a namespace. @rule G-NAM-6 */
