@@ -103,17 +103,17 @@ const buildAggregateFields = forTable((build, table) => {
   };
   return collectFields([
     ["count", count],
-    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
+    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, aggregateName }) => {
       const type = build.object({
-        name: build.typeName(table.namePart, `${word}_fields`),
+        name: build.typeName(table.namePart, `${aggregateName}_fields`),
         scope: "aggregate_columns",
         relation: table.relation,
         fn,
-        description: `aggregate ${build.fieldName(word)} on columns`,
+        description: `aggregate ${build.fieldName(aggregateName)} on columns`,
         isOptional: true,
       });
       return (
-        type && ([build.fieldName(word), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
+        type && ([build.fieldName(aggregateName), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
       );
     }),
   ]);
@@ -157,17 +157,17 @@ const buildAggregateOrderByFields = forTable((build, table) => {
   if (direction === undefined) return {};
   return collectFields([
     ["count", { config: { type: direction }, toPlan: { kind: "count" } }],
-    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
+    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, aggregateName }) => {
       const type = build.inputObject({
-        name: build.typeName(table.namePart, `${word}_order_by`),
+        name: build.typeName(table.namePart, `${aggregateName}_order_by`),
         scope: "aggregate_order_by_columns",
         relation: table.relation,
         fn,
-        description: `order by ${build.fieldName(word)}() on columns of table ${quoteTableName(table)}`,
+        description: `order by ${build.fieldName(aggregateName)}() on columns of table ${quoteTableName(table)}`,
         isOptional: true,
       });
       return (
-        type && ([build.fieldName(word), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
+        type && ([build.fieldName(aggregateName), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
       );
     }),
   ]);
