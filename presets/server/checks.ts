@@ -95,7 +95,7 @@ const PARAMETER_FILES: readonly (readonly [parameter: string, holds: string, tes
 ];
 
 /** Checks a URL or a string such as `host=… sslmode=…`, which comes from `variable`. @rule C-SET-3 */
-export const findEncryptionFaults = (variable: string, url: string): readonly string[] => {
+export const findEncryptionErrors = (variable: string, url: string): readonly string[] => {
   const isUrl = /^\w+:\/\//.test(url);
   const readParameter = (name: string): string | undefined => {
     const match = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
@@ -167,9 +167,9 @@ export const compileSchemaList = ({ options }: PluginContext): Sql =>
 
 /** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
 const findDisabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
-  const rows = await context.query<{ readonly relation: string; readonly fault: "off" | "none" }>(sql`
+  const rows = await context.query<{ readonly relation: string; readonly isSecured: boolean }>(sql`
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
-      case when relation.relrowsecurity then 'none' else 'off' end as fault
+      relation.relrowsecurity as "isSecured"
     from pg_catalog.pg_class relation
     join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
     where schema.nspname in ${compileSchemaList(context)}
@@ -177,13 +177,13 @@ const findDisabledPolicies = async (context: PluginContext): Promise<readonly Po
       and relation.relrowsecurity is distinct from exists (
         select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
     order by 1`);
-  return rows.map(({ relation, fault }) =>
-    fault === "off"
-      ? {
+  return rows.map(({ relation, isSecured }) =>
+    isSecured
+      ? { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` }
+      : {
           isError: true,
           text: `${relation} has row policies that do nothing: ALTER TABLE ${relation} ENABLE ROW LEVEL SECURITY`,
-        }
-      : { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` },
+        },
   );
 };
 

@@ -11,10 +11,10 @@ import { createLogger } from "../support/logger.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-const faults: string[] = [];
+const internalErrors: string[] = [];
 const logger = createLogger({
   error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void faults.push(`${message} ${String(facts?.["cause"])}`),
+    void internalErrors.push(`${message} ${String(facts?.["cause"])}`),
 });
 
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
@@ -30,7 +30,7 @@ afterAll(async () => {
   expect(await graphql.gql("{ artist(where: {id: {_eq: 1}}) { name } }")).toEqual({
     data: { artist: [{ name: "Abba" }] },
   });
-  expect(faults).toEqual([]);
+  expect(internalErrors).toEqual([]);
 });
 
 /** The request, status and code, then the request options. */

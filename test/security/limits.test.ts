@@ -15,11 +15,11 @@ import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
 import { createLogger } from "../support/logger.ts";
 
-const faults: string[] = [];
+const internalErrors: string[] = [];
 const warnings: string[] = [];
 const logger = createLogger({
   error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void faults.push(`${message} ${String(facts?.["cause"])}`),
+    void internalErrors.push(`${message} ${String(facts?.["cause"])}`),
   warn: (message: string, facts?: Readonly<Record<string, unknown>>) =>
     void warnings.push(`${message} ${JSON.stringify(facts)}`),
 });
@@ -84,7 +84,7 @@ const wide = await startApi({
 });
 const usualGraphql = await startApi(forGraphql({ logger, on: rest.database }));
 
-afterAll(() => expect(faults).toEqual([]));
+afterAll(() => expect(internalErrors).toEqual([]));
 
 const nest = (levels: number, open: string, close: string, core = ""): string =>
   open.repeat(levels) + core + close.repeat(levels);

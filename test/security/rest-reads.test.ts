@@ -42,10 +42,10 @@ const HOSTILE = [
   "x".repeat(60),
 ];
 
-const faults: string[] = [];
+const internalErrors: string[] = [];
 const api = await startApi({
   dbAggregatesEnabled: true,
-  logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
+  logger: createLogger({ error: (message, facts) => void internalErrors.push(`${message} ${String(facts?.["cause"])}`) }),
 });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
@@ -54,7 +54,7 @@ const encode = encodeURIComponent;
 /** Sends a request and expects success or an intentional error. */
 const send = async (path: string) => {
   const answer = await api.get(path);
-  expect(faults, path).toEqual([]);
+  expect(internalErrors, path).toEqual([]);
   expect(answer.status, `${path}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
   return answer;
 };
@@ -143,7 +143,7 @@ describe.each(HOSTILE)("%j", (text) => {
       { "x-anything": text, cookie: `a=${text}` },
     ]) {
       const answer = await api.get("/vessels?select=id", { headers });
-      expect(faults).toEqual([]);
+      expect(internalErrors).toEqual([]);
       expect(answer.status, answer.text).toBeLessThan(500);
     }
   });

@@ -48,9 +48,9 @@ const HOSTILE = [
   "toString",
 ];
 
-const faults: string[] = [];
+const internalErrors: string[] = [];
 const api = await startApi({
-  logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
+  logger: createLogger({ error: (message, facts) => void internalErrors.push(`${message} ${String(facts?.["cause"])}`) }),
 });
 
 const returnRows = rolledBack("return=representation");
@@ -64,7 +64,7 @@ const send = async (
   headers: Readonly<Record<string, string>> = returnRows,
 ) => {
   const answer = await api.request(method, path, { headers, body });
-  expect(faults, `${method} ${path}`).toEqual([]);
+  expect(internalErrors, `${method} ${path}`).toEqual([]);
   expect(answer.status, `${method} ${path}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
   return answer;
 };

@@ -167,7 +167,7 @@ describe("an error in a request is logged with plugin and hook, and answered as 
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook }]);
     const cause = lines.find(({ level }) => level === "error")?.facts["cause"];
     expect(String(cause)).toBe("TypeError: x is not a function");
-    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-faults/); // the place of the error
+    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-errors/); // the place of the error
   });
 
   test.each<readonly [hook: string, plugin: Plugin, query: string]>([
@@ -297,7 +297,7 @@ describe("an error outside of a request is logged, and everything else continues
       faulty((_, context) => context.addSurface(oddSurface({ paths: boom })), { before: ["rest"] }),
     ]);
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
-    expect(new Set(blame(lines).map((fault) => JSON.stringify(fault)))).toEqual(
+    expect(new Set(blame(lines).map((error) => JSON.stringify(error)))).toEqual(
       new Set([JSON.stringify({ plugin: "faulty", hook: 'addSurface("odd").paths' })]),
     );
   });
@@ -331,7 +331,7 @@ describe("an error outside of a request is logged, and everything else continues
     expect(await socket.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { id: 1 } } },
     });
-    await until(() => blame(lines).length > 0, "the fault is logged");
+    await until(() => blame(lines).length > 0, "the error is logged");
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "watchChanges" }]);
     await socket.close();
   });
