@@ -43,7 +43,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
   const socketSession = new SocketSession(connection, KEEP_ALIVE);
   const { running } = socketSession;
   /** The message of a refused `connection_init`. */
-  let refusal: string | undefined;
+  let initError: string | undefined;
 
   const encodeError = (error: unknown): GqlError =>
     (
@@ -63,7 +63,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
   const encodeErrorsText = (error: unknown): string => JSON.stringify({ errors: [encodeOneError(error)] });
 
   /** @rule G-WSL-4 */
-  const encodeRefusal = (error: unknown): string =>
+  const encodeErrorPayload = (error: unknown): string =>
     path === LEGACY_PATH ? JSON.stringify(encodeOneError(error)) : encodeErrorsText(error);
 
   const complete = (id: string): void => sendQueue.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
@@ -74,13 +74,13 @@ const openConversation = (connection: ClientConnection): Conversation => {
   };
 
   const init = async (payload: Json | undefined): Promise<void> => {
-    if (socketSession.caller !== undefined || refusal !== undefined) return;
+    if (socketSession.caller !== undefined || initError !== undefined) return;
     try {
       await socketSession.authorize(payload);
     } catch (error) {
-      refusal = encodeError(error).message;
-      sendQueue.send(JSON.stringify({ type: "connection_error", payload: refusal }));
-      connection.close(4400, `Connection initialization failed: ${refusal}`);
+      initError = encodeError(error).message;
+      sendQueue.send(JSON.stringify({ type: "connection_error", payload: initError }));
+      connection.close(4400, `Connection initialization failed: ${initError}`);
     }
   };
 
@@ -88,8 +88,8 @@ const openConversation = (connection: ClientConnection): Conversation => {
     const { caller } = socketSession;
     const limit = context.options.maxSocketOperations;
     const reason =
-      refusal !== undefined
-        ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
+      initError !== undefined
+        ? startFailed(`cannot start as connection_init failed with: ${initError}`)
         : caller === undefined
           ? startFailed("start received before the connection is initialised")
           : running.has(id)
@@ -117,7 +117,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
         running.set(id, query);
       },
       onRunning: (cancel) => socketSession.runOnce(id, cancel),
-      onRefused: (error) => sendError(id, encodeRefusal(error)),
+      onRefused: (error) => sendError(id, encodeErrorPayload(error)),
       onFailed: (error) => {
         sendQueue.send(encodeData(id, encodeErrorsText(error)));
         complete(id);
@@ -137,7 +137,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
       },
       onLiveEnded: (error) => {
         socketSession.stop(id);
-        sendError(id, encodeRefusal(error));
+        sendError(id, encodeErrorPayload(error));
       },
     };
     return startOperation(connection, caller, () => engine.readRequest(payload), sink);
