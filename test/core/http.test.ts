@@ -710,7 +710,7 @@ describe("the model", () => {
     await api.ready;
     const notify = (payload: string) => db.query("select pg_notify('exe_reload', $1)", [payload]);
     /** The listening connection receives the marker after all earlier notifications. */
-    const allHeard = async (marker: string): Promise<void> => {
+    const untilAllReceive = async (marker: string): Promise<void> => {
       await db.query("select pg_notify('exe_markers', $1)", [marker]);
       await until(() => receivedMarkers.has(marker), `the listener receives ${marker}`);
     };
@@ -722,7 +722,7 @@ describe("the model", () => {
     await api.reload();
     const before = loads;
     for (let i = 0; i < 8; i++) await notify(i % 2 === 0 ? "reload schema" : "");
-    await allHeard("the burst");
+    await untilAllReceive("the burst");
     await until(() => loads === before + 1, "the schema is loaded at the start of the burst");
     await vi.advanceTimersByTimeAsync(QUIET_MS - 1);
     await api.reload();
@@ -730,7 +730,7 @@ describe("the model", () => {
     await vi.advanceTimersByTimeAsync(1);
     await until(() => loads === before + 3, "the schema is loaded at the end of the burst");
     await notify("something else");
-    await allHeard("something else");
+    await untilAllReceive("something else");
     await vi.advanceTimersByTimeAsync(10 * QUIET_MS);
     await api.reload();
     expect(loads - before).toBe(4);
