@@ -92,10 +92,10 @@ const echo = (handlers: Readonly<Record<string, Handler>> = {}, overrides: Parti
       }),
   });
 
-const logged: { readonly level: string; readonly message: string; readonly facts: unknown }[] = [];
+const logged: { readonly level: string; readonly message: string; readonly fields: unknown }[] = [];
 const accessLines: string[] = [];
-const keep = (level: string) => (message: string, facts?: unknown) => {
-  logged.push({ level, message, facts });
+const keep = (level: string) => (message: string, fields?: unknown) => {
+  logged.push({ level, message, fields });
 };
 const logger: Logger = {
   error: keep("error"),
@@ -262,7 +262,7 @@ describe("answers", () => {
     expect(answer.status).toBe(500);
     expect(answer.json()).toEqual({ code: "internal", message: "internal error", role: "sea_anon" });
     const entry = logged.find(({ level }) => level === "error");
-    expect(entry?.facts).toMatchObject({
+    expect(entry?.fields).toMatchObject({
       path: "/echo/bug",
       cause: expect.objectContaining({ message: "the secret is 42" }),
     });
@@ -771,7 +771,7 @@ describe("settings in the database", () => {
     await keepSetting("set pgrst.db_tx_end = 'maybe'");
     await api.reload();
     expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
-    expect(logged.find(({ message }) => message.startsWith("invalid settings in the database"))?.facts).toEqual({
+    expect(logged.find(({ message }) => message.startsWith("invalid settings in the database"))?.fields).toEqual({
       reason:
         'invalid pgrst.db_tx_end "maybe": expected one of commit, commit-allow-override, rollback, rollback-allow-override',
     });
@@ -865,7 +865,7 @@ describe("servers and applications", () => {
     expect(closed).toEqual(["careful"]);
     expect(logged.at(-1)).toMatchObject({
       level: "error",
-      facts: { cause: expect.objectContaining({ message: "dropped" }) },
+      fields: { cause: expect.objectContaining({ message: "dropped" }) },
     });
   });
 

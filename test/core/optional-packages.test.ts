@@ -22,7 +22,7 @@ import { natsBus, redisBus, bus } from "relapi/plugins/cluster";
 import { schedules } from "relapi/plugins/services";
 
 const { options, path, has } = JSON.parse(process.argv[2]);
-const note = (line, facts) => console.log(line, JSON.stringify(facts ?? null), facts?.cause?.message ?? "");
+const note = (line, fields) => console.log(line, JSON.stringify(fields ?? null), fields?.cause?.message ?? "");
 const ignore = () => undefined;
 const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
 const parts = { metrics, "structured-log": structuredLog, bus, "redis-bus": redisBus, "nats-bus": natsBus, schedules: schedules({ "0 0 31 2 *": () => 0 }) };

@@ -320,7 +320,7 @@ describe("plugins", () => {
     });
     const logLines: unknown[] = [];
     const logger = createLogger({
-      error: (message: string, facts?: object) => void logLines.push({ message, ...facts }),
+      error: (message: string, fields?: object) => void logLines.push({ message, ...fields }),
     });
     const faultyApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
     expect(gqlError(await callGraphql(faultyApi)).code).toBe("unexpected");

@@ -11,7 +11,7 @@ await first.sql("create function sea.nap() returns int language sql as 'select 1
 
 const startWatched = async (options: StartOptions = {}) => {
   const warnings: (readonly [string, unknown])[] = [];
-  const warn = (message: string, facts?: unknown): void => void warnings.push([message, facts]);
+  const warn = (message: string, fields?: unknown): void => void warnings.push([message, fields]);
   const logger = createLogger({ warn });
   const api = await startApi({ on: first.database, parts: [slowRequests], logger, ...options });
   return { api, warnings: () => warnings.filter(([message]) => message === "slow answer") };
@@ -80,7 +80,7 @@ describe("X-STEP-1 a step around each request", () => {
         }),
     });
     const errors: unknown[] = [];
-    const error = (message: string, facts: unknown): void => void errors.push([message, facts]);
+    const error = (message: string, fields: unknown): void => void errors.push([message, fields]);
     const logger = createLogger({ error });
     const api = await startApi({ on: first.database, parts: [faulty], logger });
     expect((await api.get("/ports?limit=1")).status).toBe(200);

@@ -13,8 +13,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 const internalErrors: string[] = [];
 const logger = createLogger({
-  error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void internalErrors.push(`${message} ${String(facts?.["cause"])}`),
+  error: (message: string, fields?: Readonly<Record<string, unknown>>) =>
+    void internalErrors.push(`${message} ${String(fields?.["cause"])}`),
 });
 
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });

@@ -18,10 +18,10 @@ import { createLogger } from "../support/logger.ts";
 const internalErrors: string[] = [];
 const warnings: string[] = [];
 const logger = createLogger({
-  error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void internalErrors.push(`${message} ${String(facts?.["cause"])}`),
-  warn: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void warnings.push(`${message} ${JSON.stringify(facts)}`),
+  error: (message: string, fields?: Readonly<Record<string, unknown>>) =>
+    void internalErrors.push(`${message} ${String(fields?.["cause"])}`),
+  warn: (message: string, fields?: Readonly<Record<string, unknown>>) =>
+    void warnings.push(`${message} ${JSON.stringify(fields)}`),
 });
 
 /** A limit of the preset fullCompat. */

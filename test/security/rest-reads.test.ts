@@ -45,7 +45,7 @@ const HOSTILE = [
 const internalErrors: string[] = [];
 const api = await startApi({
   dbAggregatesEnabled: true,
-  logger: createLogger({ error: (message, facts) => void internalErrors.push(`${message} ${String(facts?.["cause"])}`) }),
+  logger: createLogger({ error: (message, fields) => void internalErrors.push(`${message} ${String(fields?.["cause"])}`) }),
 });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -50,7 +50,7 @@ const HOSTILE = [
 
 const internalErrors: string[] = [];
 const api = await startApi({
-  logger: createLogger({ error: (message, facts) => void internalErrors.push(`${message} ${String(facts?.["cause"])}`) }),
+  logger: createLogger({ error: (message, fields) => void internalErrors.push(`${message} ${String(fields?.["cause"])}`) }),
 });
 
 const returnRows = rolledBack("return=representation");

@@ -148,7 +148,7 @@ describe("a scheme that queries the database", () => {
       forGraphql({
         anonRole: "music_nobody",
         parts: [lookUp(text)],
-        logger: createLogger({ error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`) }),
+        logger: createLogger({ error: (message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`) }),
       }),
     );
   const statements: readonly (readonly [string, ReturnType<typeof sql>])[] = [

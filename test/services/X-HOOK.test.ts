@@ -24,7 +24,7 @@ import { createLogger } from "../support/logger.ts";
 
 const hook = await startHook();
 const log: string[] = [];
-const note = (line: string, facts?: unknown): void => void log.push(`${line} ${JSON.stringify(facts)}`);
+const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
 const logger = createLogger({ error: note, warn: note });
 
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
