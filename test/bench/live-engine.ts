@@ -43,7 +43,11 @@ let onAnswer = (_text: string): void => undefined;
 let times: number[] = [];
 let expectedResults: Promise<void> = Promise.resolve();
 
-const expectResults = (isExpected: (text: string) => boolean, expectedCount: number, patienceMs: number): Promise<void> =>
+const expectResults = (
+  isExpected: (text: string) => boolean,
+  expectedCount: number,
+  patienceMs: number,
+): Promise<void> =>
   new Promise((resolve) => {
     times = [];
     const timer = setTimeout(resolve, patienceMs);

@@ -63,7 +63,10 @@ const testGranted = (rows: readonly GrantedCase[]): void => {
   for (const row of rows)
     test(row.title, async () => {
       const callerSettings = readGraphqlSettings(await send(row));
-      expect({ user: callerSettings.current_user, variables: JSON.parse(callerSettings["session.variables"] ?? "") }).toEqual({
+      expect({
+        user: callerSettings.current_user,
+        variables: JSON.parse(callerSettings["session.variables"] ?? ""),
+      }).toEqual({
         user: row.user ?? row.role,
         variables: { "x-session-role": row.role, ...row.variables },
       });
@@ -498,9 +501,9 @@ describe("tokens", () => {
       ["ES256", ec.privateKey, "k1"],
       ["EdDSA", ed.privateKey, "k2"],
     ] as const)
-      expect(readGraphqlSettings(await callGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role).toBe(
-        "music_reader",
-      );
+      expect(
+        readGraphqlSettings(await callGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role,
+      ).toBe("music_reader");
     const strange = await callGraphql(
       api,
       bearer(READER, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "k1" } }),
@@ -633,9 +636,9 @@ describe("the location of the token", () => {
     const api = await withOptions(open);
     for (const origin of [`http://127.0.0.1:${api.port}`, `https://127.0.0.1:${api.port}`])
       expect(readGraphqlSettings(await callGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
-    expect(readGraphqlSettings(await callGraphql(api, { cookie: `tok=${token}`, origin: "http://127.0.0.1:1" })).role).toBe(
-      "music_nobody",
-    );
+    expect(
+      readGraphqlSettings(await callGraphql(api, { cookie: `tok=${token}`, origin: "http://127.0.0.1:1" })).role,
+    ).toBe("music_nobody");
   });
 
   const OTHER_SECRET = "another-secret-with-more-than-32-bytes!!";

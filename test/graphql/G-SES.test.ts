@@ -20,8 +20,11 @@ import { documentOf } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
-const loadSettings = async (headers: HeaderValues, extraSettings: readonly string[] = [], target = api): Promise<CallerSettings> =>
-  readGraphqlSettings(await callGraphql(target, headers, extraSettings));
+const loadSettings = async (
+  headers: HeaderValues,
+  extraSettings: readonly string[] = [],
+  target = api,
+): Promise<CallerSettings> => readGraphqlSettings(await callGraphql(target, headers, extraSettings));
 
 const READER = {
   sub: "7",
@@ -70,7 +73,11 @@ describe("settings", () => {
       }),
       ["session.a_b_c"],
     );
-    expect(callerSettings).toMatchObject({ "session.role": "music_reader", "session.user_id": "7", "session.a_b_c": "d" });
+    expect(callerSettings).toMatchObject({
+      "session.role": "music_reader",
+      "session.user_id": "7",
+      "session.a_b_c": "d",
+    });
     expect(JSON.parse(callerSettings["session.variables"]!)).toMatchObject({
       "x-session-2nd": "no setting",
       "x-session-a.b": "no setting",
@@ -95,7 +102,9 @@ describe("settings", () => {
     });
   });
   test("G-SES-3 numbers of claims keep their digits", async () => {
-    const callerSettings = await loadSettings(bearer('{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}'));
+    const callerSettings = await loadSettings(
+      bearer('{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}'),
+    );
     expect(callerSettings["request.jwt.claims"]).toBe(
       '{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}',
     );
@@ -116,11 +125,15 @@ describe("settings", () => {
   });
   test("G-SES-6 the acting role is always a session variable, and the secret and backend headers never are", async () => {
     expect(JSON.parse((await loadSettings(asAdmin()))["session.variables"]!)).toEqual({ "x-session-role": "admin" });
-    expect(await loadSettings(asAdmin())).toMatchObject({ "session.role": "admin", role: "none", current_user: "postgres" });
-    const backend = await loadSettings({ ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" }, [
-      "session.admin_secret",
-      "session.use_backend_only_permissions",
-    ]);
+    expect(await loadSettings(asAdmin())).toMatchObject({
+      "session.role": "admin",
+      role: "none",
+      current_user: "postgres",
+    });
+    const backend = await loadSettings(
+      { ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" },
+      ["session.admin_secret", "session.use_backend_only_permissions"],
+    );
     expect(JSON.parse(backend["session.variables"]!)).toEqual({ "x-session-role": "music_reader" });
     expect([backend["session.admin_secret"], backend["session.use_backend_only_permissions"]]).toEqual([null, null]);
     expect(JSON.parse((await loadSettings({}))["session.variables"]!)).toEqual({ "x-session-role": "music_nobody" });
@@ -209,12 +222,19 @@ describe("statements that read session variables", () => {
     const callerSettings = Object.fromEntries(
       answer.json().data.current_caller_settings.map((row: { name: string; value: string }) => [row.name, row.value]),
     );
-    expect(callerSettings).toMatchObject({ "session.user_id": "7", role: "music_reader", current_user: "music_reader" });
+    expect(callerSettings).toMatchObject({
+      "session.user_id": "7",
+      role: "music_reader",
+      current_user: "music_reader",
+    });
   });
   test("G-SES-7 every root field of a query reads the session variables", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: bearer(READER),
-      body: { query: '{ a: caller_settings { name value } b: caller_settings(where: {name: {_eq: "session.user_id"}}) { value } }' },
+      body: {
+        query:
+          '{ a: caller_settings { name value } b: caller_settings(where: {name: {_eq: "session.user_id"}}) { value } }',
+      },
     });
     expect(answer.json().data.b).toEqual([{ value: "7" }]);
   });
@@ -253,7 +273,10 @@ describe("plugins", () => {
   test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
     const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
     const callerSettings = await loadSettings(bearer(READER), [], reducedApi);
-    expect([callerSettings["session.variables"] || null, callerSettings["session.user_id"] || null]).toEqual([null, null]);
+    expect([callerSettings["session.variables"] || null, callerSettings["session.user_id"] || null]).toEqual([
+      null,
+      null,
+    ]);
     expect(callerSettings).toMatchObject({ role: "music_reader" });
     expect(JSON.parse(callerSettings["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
     expect(JSON.parse(callerSettings["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
@@ -283,7 +306,9 @@ describe("plugins", () => {
     const tenantsApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
     const caller = bearer(READER);
     for (let i = 0; i < 3; i++)
-      expect(await loadSettings(caller, ["acme.tenant"], tenantsApi)).toMatchObject({ "acme.tenant": "music_reader north" });
+      expect(await loadSettings(caller, ["acme.tenant"], tenantsApi)).toMatchObject({
+        "acme.tenant": "music_reader north",
+      });
     expect(calls).toBe(1);
     expect(await argumentOf(tenantsApi)).toEqual({
       ...ownVariables,
@@ -349,10 +374,15 @@ describe("values of session variables", () => {
   ];
   test.each(HOSTILE)("G-SES-9 the value %j is passed unchanged", async (value) => {
     const text = value.trim();
-    const callerSettings = await loadSettings({ ...asAdmin("music_reader"), "x-session-user-id": Buffer.from(text).toString("latin1") });
+    const callerSettings = await loadSettings({
+      ...asAdmin("music_reader"),
+      "x-session-user-id": Buffer.from(text).toString("latin1"),
+    });
     expect(callerSettings).toMatchObject({ "session.user_id": text, current_user: "music_reader" });
     expect(JSON.parse(callerSettings["session.variables"]!)["x-session-user-id"]).toBe(text);
-    const fromToken = await loadSettings(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }));
+    const fromToken = await loadSettings(
+      bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }),
+    );
     expect(fromToken).toMatchObject({ "session.user_id": value, current_user: "music_reader" });
   });
   test("G-SES-9 values of the upgrade and of the first message of a socket are passed unchanged", async () => {
@@ -380,7 +410,9 @@ describe("values of session variables", () => {
   });
   test("G-SES-9 line breaks and blanks in a token are passed unchanged", async () => {
     const value = "a\r\nX-Session-Role: admin\n\tb";
-    expect(await loadSettings(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }))).toMatchObject({
+    expect(
+      await loadSettings(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value })),
+    ).toMatchObject({
       "session.user_id": value,
       "session.role": "music_reader",
     });
@@ -403,7 +435,9 @@ describe("values of session variables", () => {
       "x-session-__proto__",
       "x-session-A.B",
     ];
-    const callerSettings = await loadSettings(bearer({ ...READER, ...Object.fromEntries(odd.map((name) => [name, name])) }));
+    const callerSettings = await loadSettings(
+      bearer({ ...READER, ...Object.fromEntries(odd.map((name) => [name, name])) }),
+    );
     expect(callerSettings.current_user).toBe("music_reader");
     expect(JSON.parse(callerSettings["session.variables"]!)).toMatchObject(
       Object.fromEntries(odd.map((name) => [name.toLowerCase(), name])),
@@ -568,11 +602,17 @@ describe("one connection shared by two callers", () => {
         i % 3 === 0
           ? loadSettings({}, [], narrowApi)
           : i % 3 === 1
-            ? loadSettings(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrowApi)
+            ? loadSettings(
+                bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }),
+                [],
+                narrowApi,
+              )
             : loadSettings(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrowApi),
       ),
     );
-    expect(allSettings.map((callerSettings) => [callerSettings.current_user, callerSettings["session.user_id"] ?? ""])).toEqual(
+    expect(
+      allSettings.map((callerSettings) => [callerSettings.current_user, callerSettings["session.user_id"] ?? ""]),
+    ).toEqual(
       callers.map((i) =>
         i % 3 === 0 ? ["music_nobody", ""] : i % 3 === 1 ? ["music_reader", `t${i}`] : ["music_editor", `a${i}`],
       ),

@@ -133,7 +133,10 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       await until(async () => (await listening()) === PROCESSES, "all processes listen to the bus");
       const port = await startBalancer(machines.map((machine) => machine.port));
       subscribers = Array.from({ length: 12 }, (_, i) => watch(port, i % 4 === 0 ? undefined : 1 + (i % 10)));
-      await until(() => subscribers.every((subscriber) => subscriber.n() !== -1), "all subscribers have a first answer");
+      await until(
+        () => subscribers.every((subscriber) => subscriber.n() !== -1),
+        "all subscribers have a first answer",
+      );
       await oneReader();
       void (async () => {
         while (!isOver) {

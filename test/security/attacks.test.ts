@@ -4,7 +4,13 @@ import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
-import { callGraphql, callRest, installCallerSettings, readGraphqlSettings, readRestSettings } from "../support/caller-settings.ts";
+import {
+  callGraphql,
+  callRest,
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer, jwtSecret, signToken } from "../support/tokens.ts";
 
@@ -110,7 +116,10 @@ const testIgnored = (rows: readonly IgnoredAttack[]): void => {
   for (const { title, options = HS, headers, user, userId = "" } of rows)
     test(title, async () => {
       const api = await apiFor(options);
-      for (const callerSettings of [readRestSettings(await callRest(api, headers)), readGraphqlSettings(await callGraphql(api, headers))]) {
+      for (const callerSettings of [
+        readRestSettings(await callRest(api, headers)),
+        readGraphqlSettings(await callGraphql(api, headers)),
+      ]) {
         expect({
           user: callerSettings.current_user,
           role: callerSettings["session.role"],
@@ -304,7 +313,9 @@ describe("the kid of a token", () => {
   ]);
   test("R-AUT-3 tokens with the right kid are accepted", async () => {
     const api = await apiFor(SET);
-    expect(readRestSettings(await callRest(api, bearer(CLAIMS, { header: { kid: "h" } }))).current_user).toBe("music_reader");
+    expect(readRestSettings(await callRest(api, bearer(CLAIMS, { header: { kid: "h" } }))).current_user).toBe(
+      "music_reader",
+    );
     expect(
       readGraphqlSettings(
         await callGraphql(api, bearer(CLAIMS, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } })),

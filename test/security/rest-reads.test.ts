@@ -45,7 +45,9 @@ const HOSTILE = [
 const internalErrors: string[] = [];
 const api = await startApi({
   dbAggregatesEnabled: true,
-  logger: createLogger({ error: (message, fields) => void internalErrors.push(`${message} ${String(fields?.["cause"])}`) }),
+  logger: createLogger({
+    error: (message, fields) => void internalErrors.push(`${message} ${String(fields?.["cause"])}`),
+  }),
 });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

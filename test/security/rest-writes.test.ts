@@ -50,7 +50,9 @@ const HOSTILE = [
 
 const internalErrors: string[] = [];
 const api = await startApi({
-  logger: createLogger({ error: (message, fields) => void internalErrors.push(`${message} ${String(fields?.["cause"])}`) }),
+  logger: createLogger({
+    error: (message, fields) => void internalErrors.push(`${message} ${String(fields?.["cause"])}`),
+  }),
 });
 
 const returnRows = rolledBack("return=representation");

@@ -5,7 +5,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
 import type { TokenRules } from "../../plugins/auth/api.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { callGraphql, callRest, gqlError, installCallerSettings, readGraphqlSettings, readRestSettings } from "../support/caller-settings.ts";
+import {
+  callGraphql,
+  callRest,
+  gqlError,
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
 import { createLogger } from "../support/logger.ts";
@@ -37,7 +44,10 @@ describe("an auth scheme of a plugin", () => {
 
   test("R-AUT-6 G-AUTH-6 callers of the scheme have their role on both surfaces", async () => {
     const headers = { "X-Api-Key": "open sesame" };
-    for (const callerSettings of [readRestSettings(await callRest(api, headers)), readGraphqlSettings(await callGraphql(api, headers))])
+    for (const callerSettings of [
+      readRestSettings(await callRest(api, headers)),
+      readGraphqlSettings(await callGraphql(api, headers)),
+    ])
       expect(callerSettings).toMatchObject({
         current_user: "music_reader",
         "session.role": "music_reader",
@@ -123,7 +133,9 @@ describe("each scheme is a plugin of its own", () => {
     });
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slowScheme] }));
     await installCallerSettings(api);
-    expect(readRestSettings(await callRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe("music_reader");
+    expect(readRestSettings(await callRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe(
+      "music_reader",
+    );
     expect(readGraphqlSettings(await callGraphql(api, {})).current_user).toBe("music_nobody");
     expect((await callRest(api, { cookie: "who=teapot" })).status).toBe(418);
   });

@@ -15,7 +15,14 @@ import {
 } from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
-import { callGraphql, callRest, gqlError, installCallerSettings, readGraphqlSettings, readRestSettings } from "../support/caller-settings.ts";
+import {
+  callGraphql,
+  callRest,
+  gqlError,
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, jwtSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";

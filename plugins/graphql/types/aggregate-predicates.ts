@@ -53,7 +53,12 @@ const listArgumentColumns = (
 ): GraphQLEnumType | undefined => {
   const columns = findArgumentColumns(build, table, type);
   if (columns.length === 0) return undefined;
-  const argumentParts = [table.namePart, "aggregate_bool_exp", buildFunctionPart(aggregateName), "arguments_columns"] as const;
+  const argumentParts = [
+    table.namePart,
+    "aggregate_bool_exp",
+    buildFunctionPart(aggregateName),
+    "arguments_columns",
+  ] as const;
   return build.enumeration({
     name: build.typeName(table.namePart, "select_column", ...argumentParts),
     relation: table.relation,
@@ -96,7 +101,11 @@ const buildFunctionFields = forTable((build, table) =>
       });
       const takenColumns = takes === undefined ? "any" : columns;
       return (
-        type && ([aggregateName, { config: { type }, toPlan: { kind: "predicate", fn, value, columns: takenColumns } }] as const)
+        type &&
+        ([
+          aggregateName,
+          { config: { type }, toPlan: { kind: "predicate", fn, value, columns: takenColumns } },
+        ] as const)
       );
     }),
   ),

@@ -113,7 +113,8 @@ const buildAggregateFields = forTable((build, table) => {
         isOptional: true,
       });
       return (
-        type && ([build.fieldName(aggregateName), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
+        type &&
+        ([build.fieldName(aggregateName), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
       );
     }),
   ]);
@@ -167,7 +168,8 @@ const buildAggregateOrderByFields = forTable((build, table) => {
         isOptional: true,
       });
       return (
-        type && ([build.fieldName(aggregateName), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
+        type &&
+        ([build.fieldName(aggregateName), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
       );
     }),
   ]);

@@ -80,7 +80,9 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     if (message?.topic !== TOPIC) return;
     if (message.from !== undefined && message.requestId !== undefined) {
       const { from, requestId } = message;
-      void readOwnMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: requestId, worker: self, metrics }));
+      void readOwnMetrics().then((metrics) =>
+        send({ relay: from, topic: TOPIC, answer: requestId, worker: self, metrics }),
+      );
       return;
     }
     const pendingRequest = pendingRequests.get(message.answer ?? message.requestId ?? 0);

@@ -63,4 +63,8 @@ export const buildTableTriggers = (triggers: readonly EventTrigger[]): readonly 
     }),
   );
 
-const OPERATION_KEYWORDS: Readonly<Record<Operation, Sql>> = { insert: sql`insert`, update: sql`update`, delete: sql`delete` };
+const OPERATION_KEYWORDS: Readonly<Record<Operation, Sql>> = {
+  insert: sql`insert`,
+  update: sql`update`,
+  delete: sql`delete`,
+};

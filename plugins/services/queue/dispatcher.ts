@@ -72,7 +72,8 @@ export const createDispatcher = (
   const startRoutines = (): void => {
     if (isStarted) return;
     isStarted = true;
-    const addMissingJobs = (): void => void store.addMissingJobs().catch(logFailure("failed to look for events that were left"));
+    const addMissingJobs = (): void =>
+      void store.addMissingJobs().catch(logFailure("failed to look for events that were left"));
     const clean = (): void =>
       void store.clean(options.eventsRetention).catch(logFailure("failed to delete old events"));
     addMissingJobs();
