@@ -180,5 +180,5 @@ export {
 } from "./kernel/resolve-options.ts";
 export { createCurrentOriginPolicy, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
-export { writePart } from "./http/send-backlog.ts";
+export { writePart } from "./http/unread-tracker.ts";
 export { createFieldsLogger, findLowestLoggedStatus } from "./kernel/logger.ts";

@@ -4,7 +4,7 @@ import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { OpenExchange, RequestRecord, RequestStep, Surface } from "./http/exchange.ts";
 import type { AnyServer } from "./http/servers.ts";
-import type { OutgoingStream } from "./http/send-backlog.ts";
+import type { ClientStream } from "./http/unread-tracker.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { HealthProblems } from "./kernel/health-problems.ts";
 import type { Connection, ScriptResult } from "./engine/database/connection.ts";
@@ -453,7 +453,7 @@ export interface PluginContext {
   addStep(step: RequestStep): void;
   /** Counts the bytes that a plugin has written itself (WebSockets, event streams) and the client has not read yet.
    *  Closes the connection when it stalls. Call it again after each further write. */
-  watchUnread(outgoing: OutgoingStream): void;
+  watchUnread(stream: ClientStream): void;
   /** Offers a service to other plugins. May be called only in `apply`. Offering the same name twice is a preset
    *  error. */
   offer<Service>(token: ServiceToken<Service>, service: NoInfer<Service>): void;

@@ -9,7 +9,7 @@ import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-errors.ts";
-import { guardHooks } from "./kernel/guard.ts";
+import { interceptHooks } from "./kernel/intercept-hooks.ts";
 import { createHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
 import { createPendingBodies } from "./http/pending-bodies.ts";
@@ -17,7 +17,7 @@ import { createUploadWatch } from "./http/slow-uploads.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
-import { createSendBacklog } from "./http/send-backlog.ts";
+import { createUnreadTracker } from "./http/unread-tracker.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./engine/model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
@@ -88,8 +88,8 @@ export const relApi = (preset: Preset): RelApi => {
     name: options.name,
   });
   const hooks = createHooks();
-  const guard = guardHooks(hooks);
-  const values = createSharedValues(registry.has, guard.watch);
+  const interceptedHooks = interceptHooks(hooks);
+  const values = createSharedValues(registry.has, interceptedHooks.watch);
   const counters = createCounters();
   const healthProblems = createHealthProblems();
   const sources: OptionSource[] = [];
@@ -128,11 +128,11 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
-  const sendBacklog = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const unreadTracker = createUnreadTracker(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
   const pendingBodies = createPendingBodies(options.maxPendingBodyBytes);
   const uploadWatch = createUploadWatch(options.requestTimeout * SECOND_MS);
-  counters.watch("unread-bytes", () => sendBacklog.bytes);
-  counters.watch("unread-closed", () => sendBacklog.closedCount);
+  counters.watch("unread-bytes", () => unreadTracker.bytes);
+  counters.watch("unread-closed", () => unreadTracker.closedCount);
   counters.watch("body-bytes", () => pendingBodies.bytes);
   counters.watch(
     "bodies-refused",
@@ -219,7 +219,7 @@ export const relApi = (preset: Preset): RelApi => {
     },
     requestSettings: (request, path) => requestSettingsBuilders.flatMap((settingsOf) => settingsOf(request, path)),
     listen: connector.listen,
-    watchUnread: sendBacklog.watch,
+    watchUnread: unreadTracker.watch,
     openReplication: connector.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
@@ -239,13 +239,13 @@ export const relApi = (preset: Preset): RelApi => {
 
   try {
     for (const plugin of plugins) {
-      guard.plugin = plugin.name;
+      interceptedHooks.plugin = plugin.name;
       tapDeclaredParts(plugin, hooks);
       if (plugin.apply !== undefined)
         withPluginName(plugin.name, "apply", plugin.apply)(hooks, createPluginContext(plugin.name, context, values));
     }
-    tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
-    guard.seal();
+    tapFallbacks(plugins, hooks, (plugin) => (interceptedHooks.plugin = plugin));
+    interceptedHooks.seal();
     values.seal();
     isSealed = true;
     wrapped = wrappers.reduce(applyWrapper, wrapped);
@@ -266,7 +266,7 @@ export const relApi = (preset: Preset): RelApi => {
     steps,
     loader,
     authorize,
-    sendBacklog,
+    unreadTracker,
     pendingBodies,
     uploadWatch,
     requestSignal: values.use("core", requestSignal),
@@ -287,7 +287,7 @@ export const relApi = (preset: Preset): RelApi => {
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
-    sendBacklog.close();
+    unreadTracker.close();
     uploadWatch.close();
   };
 

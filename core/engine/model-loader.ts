@@ -3,7 +3,7 @@ import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Connector } from "./database/connector.ts";
 import type { Database, Query } from "./database/database.ts";
-import { isPgError, classifyLoginRefusal } from "./database/pg-errors.ts";
+import { isPgError, classifyLoginError } from "./database/pg-errors.ts";
 import { RelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
@@ -119,7 +119,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
       const fields = buildLoadErrorFields(error);
-      const isRefused = classifyLoginRefusal(error) !== undefined;
+      const isRefused = classifyLoginError(error) !== undefined;
       // after the first load, failed connections are logged elsewhere
       if (current.model === undefined || !isRefused) logger.error(message, fields);
       const { reason, details = "" } = fields;
@@ -223,10 +223,10 @@ const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>>
       };
     return { ...fields, reason: cause instanceof Error ? cause.stack : cause };
   }
-  const refusal = classifyLoginRefusal(error);
+  const loginError = classifyLoginError(error);
   return {
     reason: error.message,
     ...(error.details === null ? {} : { details: error.details }),
-    ...(refusal === undefined ? {} : { hint: HINTS[refusal] }),
+    ...(loginError === undefined ? {} : { hint: HINTS[loginError] }),
   };
 };

@@ -28,7 +28,7 @@ import type { UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { findMountPath } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
-import type { SendBacklog } from "./send-backlog.ts";
+import type { UnreadTracker } from "./unread-tracker.ts";
 
 /** The request from Express or from Node's own server. */
 export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
@@ -46,7 +46,7 @@ interface PipelineParts {
   /** Identifies the caller. If `session` is defined, the schemes are not called. */
   readonly authorize: (credentials: Credentials, session?: Session) => Promise<Session>;
   readonly uploadWatch: UploadWatch;
-  readonly sendBacklog: SendBacklog;
+  readonly unreadTracker: UnreadTracker;
   readonly pendingBodies: PendingBodies;
   readonly requestSignal: Signal<RequestRecord>;
 }
@@ -115,7 +115,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     loader,
     authorize,
     uploadWatch,
-    sendBacklog,
+    unreadTracker,
     pendingBodies,
     requestSignal,
   } = parts;
@@ -265,12 +265,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (response.destroyed) return; // the client has disconnected
       const extra = collectStepHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, trackedAnswer, extra, sendBacklog);
+        bytes = writeAnswer(request, response, trackedAnswer, extra, unreadTracker);
       } catch (thrownValue) {
         if (response.headersSent) throw thrownValue;
         const replacement = answerError(exchange, thrownValue);
         status = replacement.status;
-        bytes = writeAnswer(request, response, replacement, extra, sendBacklog);
+        bytes = writeAnswer(request, response, replacement, extra, unreadTracker);
       }
     }
     finish(exchange, status, bytes);

@@ -2,7 +2,7 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { VERSION } from "../kernel/version.ts";
 import type { Answer, Headers } from "./exchange.ts";
-import type { SendBacklog } from "./send-backlog.ts";
+import type { UnreadTracker } from "./unread-tracker.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
@@ -21,7 +21,7 @@ export const writeAnswer = (
   response: ServerResponse,
   answer: Answer,
   extra: Headers,
-  unread: SendBacklog,
+  unread: UnreadTracker,
 ): number => {
   const { status, headers } = answer;
   // a 205 needs a length of 0

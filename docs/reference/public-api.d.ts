@@ -2055,11 +2055,11 @@ export declare const decodeUtf8Header: (headerValue: string) => string;
 // --- core/http/respond.d.ts
 export declare const buildJsonAnswer: (status: number, body: string, furtherHeaders?: Headers) => Answer;
 
-// --- core/http/send-backlog.d.ts
-export type OutgoingStream = OutgoingMessage | Duplex;
-
 // --- core/http/servers.d.ts
 export type AnyServer = Server | HttpsServer;
+
+// --- core/http/unread-tracker.d.ts
+export type ClientStream = OutgoingMessage | Duplex;
 
 // --- core/kernel/cache.d.ts
 export interface Question<Source, Answer> {
@@ -2638,7 +2638,7 @@ export interface PluginContext {
     findDatabaseUrl(): Promise<string | undefined>;
     addSurface(surface: Surface): void;
     addStep(step: RequestStep): void;
-    watchUnread(outgoing: OutgoingStream): void;
+    watchUnread(stream: ClientStream): void;
     offer<Service>(token: ServiceToken<Service>, service: NoInfer<Service>): void;
     use<Value>(token: Token<Value>): Value;
     onServer(listener: (server: AnyServer) => void): void;
@@ -3232,7 +3232,7 @@ export interface GqlBuild {
     table(relation: QualifiedName): GqlTable | undefined;
     rights(table: GqlTable): GqlTableRights;
     mayHideRows(table: GqlTable): boolean;
-    typeName(...words: readonly (string | GqlNamePart)[]): string;
+    typeName(...nameParts: readonly (string | GqlNamePart)[]): string;
     rowType(table: GqlTable): GraphQLObjectType | undefined;
     mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
     aggregateFields(table: GqlTable): GraphQLObjectType | undefined;
@@ -3250,11 +3250,11 @@ export interface GqlBuild {
     updates(table: GqlTable): GraphQLInputObjectType | undefined;
     relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
     updateOperators(table: GqlTable): GqlFields;
-    rootName(...words: readonly (string | GqlNamePart)[]): string;
-    sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
-    bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
-    predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
-    fieldName(...words: readonly (string | GqlNamePart)[]): string;
+    rootName(...nameParts: readonly (string | GqlNamePart)[]): string;
+    sharedTypeName(...nameParts: readonly (string | GqlNamePart)[]): string;
+    bareTypeName(...nameParts: readonly (string | GqlNamePart)[]): string;
+    predicateTypeName(...nameParts: readonly (string | GqlNamePart)[]): string;
+    fieldName(...nameParts: readonly (string | GqlNamePart)[]): string;
     enumValue(name: string): string;
     object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
     inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
@@ -3758,13 +3758,13 @@ export declare const graphqlInserts: import("../../../core/plugin.ts").Plugin;
 // --- plugins/graphql/types/names.d.ts
 type NamePart = string | GqlNamePart;
 export interface Names {
-    typeName(...words: readonly NamePart[]): string;
-    sharedTypeName(...words: readonly NamePart[]): string;
-    bareTypeName(...words: readonly NamePart[]): string;
-    predicateTypeName(...words: readonly NamePart[]): string;
+    typeName(...nameParts: readonly NamePart[]): string;
+    sharedTypeName(...nameParts: readonly NamePart[]): string;
+    bareTypeName(...nameParts: readonly NamePart[]): string;
+    predicateTypeName(...nameParts: readonly NamePart[]): string;
     namespaceTypeName(name: string): string;
-    rootName(...words: readonly NamePart[]): string;
-    fieldName(...words: readonly NamePart[]): string;
+    rootName(...nameParts: readonly NamePart[]): string;
+    fieldName(...nameParts: readonly NamePart[]): string;
     enumValue(name: string): string;
 }
 

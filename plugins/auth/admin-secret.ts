@@ -88,7 +88,7 @@ const readBackendOnlyFlag = (credentials: Credentials): boolean => {
   const word = readSessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  const refusal = (credentials.rules ?? defaultCredentialRules).createInvalidFlagError?.(TRUE, FALSE);
-  if (refusal !== undefined) throw refusal;
+  const error = (credentials.rules ?? defaultCredentialRules).createInvalidFlagError?.(TRUE, FALSE);
+  if (error !== undefined) throw error;
   return false;
 };

@@ -54,8 +54,8 @@ export const anonymous = definePlugin({
         if (session?.role !== anonRole) session = buildSession(anonRole);
         return session;
       }
-      const refusal = credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
-      if (refusal !== undefined) throw refusal;
+      const error = credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
+      if (error !== undefined) throw error;
       return undefined; // core then refuses the request
     });
   },

@@ -175,10 +175,10 @@ const closeKeys = ({ configurations }: TokenState): void => {
 const rejectTokenWithoutKey = (
   credentials: Credentials,
   rules: TokenRules,
-  refusal: NonNullable<TokenRules["createMissingKeyError"]>,
+  createError: NonNullable<TokenRules["createMissingKeyError"]>,
 ): void => {
   const header = credentials.header("authorization");
-  if (header !== undefined && rules.readBearer(header) !== undefined) throw refusal();
+  if (header !== undefined && rules.readBearer(header) !== undefined) throw createError();
 };
 
 /** Errors for tokens that no current key verifies. Newly fetched keys may verify these tokens. */

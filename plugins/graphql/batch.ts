@@ -15,18 +15,18 @@ type Batch =
 /** Responses up to this size are sent as one body, with a length and compressed. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** Answers the requests of a batch. `answer` returns the text of one response. `encodeRefusal` returns the text for an
+/** Answers the requests of a batch. `answer` returns the text of one response. `encodeError` returns the text for an
  *  entry that is no longer run. */
 export const answerBatch = async (
   requests: readonly GqlRequest[],
   { options: { maxBatchBytes }, watchUnread }: PluginContext,
   answer: (request: GqlRequest) => Promise<string>,
-  encodeRefusal: (error: Error) => string,
+  encodeError: (error: Error) => string,
 ): Promise<Batch> => {
   let bytes = 0;
   /** Returns the response of one entry, after its separator. */
   const runEntry = async (request: GqlRequest, at: number): Promise<string> => {
-    const text = bytes > maxBatchBytes ? encodeRefusal(batchAnswersTooLarge(maxBatchBytes)) : await answer(request);
+    const text = bytes > maxBatchBytes ? encodeError(batchAnswersTooLarge(maxBatchBytes)) : await answer(request);
     if (bytes <= maxBatchBytes) bytes += Buffer.byteLength(text);
     return `${at === 0 ? "[" : ","}${text}`;
   };

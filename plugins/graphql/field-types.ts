@@ -135,7 +135,7 @@ export interface GqlBuild {
   /** Returns true if a permission, a row policy or a plugin may hide rows of the table from the role. */
   mayHideRows(table: GqlTable): boolean;
   /** Returns a type name from name parts (`album`, `bool_exp`), with customization and convention applied. */
-  typeName(...words: readonly (string | GqlNamePart)[]): string;
+  typeName(...nameParts: readonly (string | GqlNamePart)[]): string;
   /** Returns the row type of a table for root fields. */
   rowType(table: GqlTable): GraphQLObjectType | undefined;
   mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
@@ -167,14 +167,14 @@ export interface GqlBuild {
   updates(table: GqlTable): GraphQLInputObjectType | undefined;
   relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
   updateOperators(table: GqlTable): GqlFields;
-  rootName(...words: readonly (string | GqlNamePart)[]): string;
+  rootName(...nameParts: readonly (string | GqlNamePart)[]): string;
   /** Returns a type name that belongs to no table, without prefix and suffix. */
-  sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
+  sharedTypeName(...nameParts: readonly (string | GqlNamePart)[]): string;
   /** Returns the type name of a table, or of a function in conditions on its aggregates, without prefix and suffix. */
-  bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
-  predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
+  bareTypeName(...nameParts: readonly (string | GqlNamePart)[]): string;
+  predicateTypeName(...nameParts: readonly (string | GqlNamePart)[]): string;
   /** Returns a field, argument or input name in the convention: `order_by` becomes `orderBy`. */
-  fieldName(...words: readonly (string | GqlNamePart)[]): string;
+  fieldName(...nameParts: readonly (string | GqlNamePart)[]): string;
   /** Returns an enum value in the convention: `asc` becomes `ASC`. */
   enumValue(name: string): string;
   object(spec: GqlTypeSpec): GraphQLObjectType | undefined;

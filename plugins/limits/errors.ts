@@ -30,11 +30,11 @@ export const rateLimitExceeded = (perMinute: number, waitMs: number): RelApiErro
 
 /** Returns the error for a write without a filter, with the message of the extension `safeupdate`, which hosted
  *  PostgreSQL often has. @rule R-LIM-5 G-LIM-7 */
-export const unfilteredWrite = (verb: "UPDATE" | "DELETE"): RelApiError =>
+export const unfilteredWrite = (operation: "UPDATE" | "DELETE"): RelApiError =>
   new RelApiError({
     code: "unfiltered-write",
     status: 400,
-    message: `${verb} requires a WHERE clause`,
+    message: `${operation} requires a WHERE clause`,
     hint: "Add a filter. The setting safeWrites requires one.",
     path: "$",
     facts: { limit: "safeWrites" },

@@ -30,8 +30,8 @@ export const createWorkerCounter = (): ((worker: Worker) => void) => {
   return (worker) => {
     worker.on("message", (message: unknown) => {
       if (!isMessageOf<TakeMessage>(message, "take-token") || !worker.isConnected()) return;
-      const reply: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
-      worker.send(reply, () => undefined); // the worker may have ended
+      const answer: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
+      worker.send(answer, () => undefined); // the worker may have ended
     });
   };
 };

@@ -3,10 +3,10 @@
 /** The colours and the fonts of every page. @rule X-PAGE-6 */
 export const THEME = `
 :root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #1a202c; --quiet: #5b6472; --line: #dfe3e9;
-  --code: #f3f5f8; --accent: #1f5fd0; --accent-text: #fff; --note: #fff7e0; --note-line: #ecd391; --fault: #b42318;
+  --code: #f3f5f8; --accent: #1f5fd0; --accent-text: #fff; --note: #fff7e0; --note-line: #ecd391; --error: #b42318;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 @media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --quiet: #9aa4b3; --line: #2c3441;
-  --code: #11151c; --accent: #7fb0ff; --accent-text: #0d1420; --note: #2a2415; --note-line: #57491f; --fault: #ff8f85; } }
+  --code: #11151c; --accent: #7fb0ff; --accent-text: #0d1420; --note: #2a2415; --note-line: #57491f; --error: #ff8f85; } }
 body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 `;
 

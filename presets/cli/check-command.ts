@@ -1,4 +1,4 @@
-/** `relapi check`: reports what would fail with these settings, one line per fault. */
+/** `relapi check`: reports what would fail with these settings, one line per error. */
 import { createServer } from "node:net";
 import { RelApiError, type PluginContext } from "../../core/index.ts";
 import { eventsService, scheduledEventsService } from "../../plugins/services/api.ts";
@@ -27,7 +27,7 @@ interface CheckResult {
  * Returns whether a warning about metadata or exposed schemas means failing requests. Warnings about unsupported
  * metadata do not count, because relapi ignores such metadata by design.
  */
-const isFault = (warning: string): boolean =>
+const countsAsError = (warning: string): boolean =>
   /^ANON_ROLE is |^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$/.test(warning);
 
 /** Checks whether the port is free. The process that uses it may be this server. @rule C-CHK-3 */
@@ -67,13 +67,13 @@ const checkDatabase = (settings: EnvironmentSettings): Promise<CheckResult> =>
       errors: [
         ...(await checkNamedFunctions(context)),
         ...(await checkQueue(context)),
-        ...warnings.filter(isFault),
+        ...warnings.filter(countsAsError),
         ...policies.filter(({ isError }) => isError).map(({ text }) => text),
       ],
       warnings: [
         ...callers,
         ...(await checkPort(settings.server)),
-        ...warnings.filter((warning) => !isFault(warning)),
+        ...warnings.filter((warning) => !countsAsError(warning)),
         ...policies.filter(({ isError }) => !isError).map(({ text }) => text),
       ],
       summary: `${formatCount(model.relations.size, "relation")}, ${formatCount(model.routines.size, "function")}`,

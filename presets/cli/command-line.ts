@@ -120,9 +120,9 @@ const addCheckCommands = (run: CommandContext): void => {
   program
     .command("check")
     .description(
-      "check settings, connection, roles, metadata and policies; for each fault print a line, and exit with code 1",
+      "check settings, connection, roles, metadata and policies; print a line for each error, and exit with code 1",
     )
-    .option("--strict", "count warnings as faults")
+    .option("--strict", "count warnings as errors")
     .action(async ({ strict = false }: StrictOption, command: Command) => {
       const { checkSettings: check, printCheck } = await import("./check-command.ts");
       const checked = await check(terminal.env, () => loadEnvironment(command));
@@ -245,7 +245,7 @@ const addEventCommands = ({ program, terminal, loadSettings, setExitCode }: Comm
     });
 };
 
-/** The exit code for invalid arguments. The exit code for faults is 1. */
+/** The exit code for invalid arguments. The exit code for errors is 1. */
 const USAGE_ERROR = 2;
 
 /** The width of help texts outside of a terminal. */

@@ -47,18 +47,18 @@ const parseAssignments = (file: string, text: string, environment: Environment):
   const first = lines.find((line) => !isBlank(line));
   if (first !== undefined && !LIKE_ASSIGNMENT.test(first)) return undefined;
   const values: Record<string, unknown> = {};
-  const faults: string[] = [];
+  const errors: string[] = [];
   lines.forEach((line, i) => {
     if (isBlank(line)) return;
     const match = ASSIGNMENT.exec(line);
     const location = `${file}:${i + 1}`;
-    if (match === null) return void faults.push(`${location}: expected name = "value"`);
+    if (match === null) return void errors.push(`${location}: expected name = "value"`);
     const value = match[2]?.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter) ?? (match[3] as string);
     values[match[1] as string] = interpolateText(value, environment, (name) =>
-      faults.push(`${location}: the environment has no variable "${name}"`),
+      errors.push(`${location}: the environment has no variable "${name}"`),
     );
   });
-  if (faults.length > 0) throw presetError(faults.join("\n"));
+  if (errors.length > 0) throw presetError(errors.join("\n"));
   return values;
 };
 
@@ -112,7 +112,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
   const settings = new Map(
     listKnownSettings().flatMap((setting) => listFileNames(setting).map((name) => [name, setting] as const)),
   );
-  const faults: string[] = [];
+  const errors: string[] = [];
   const appSettings: Record<string, string> = {};
   const addAppSetting = (name: string, value: unknown): void => {
     const key = `APP_SETTINGS_${name.toUpperCase()}`;
@@ -135,15 +135,15 @@ export const addConfigFile = (file: string, environment: Environment): Environme
         continue;
       }
       if (setting === undefined) {
-        faults.push(`unknown setting "${name}" in ${file}${buildSuggestion(name, settings.keys())}`);
+        errors.push(`unknown setting "${name}" in ${file}${buildSuggestion(name, settings.keys())}`);
         continue;
       }
       const [variable, ...aliases] = setting.environment ?? [];
-      if (variable === undefined) faults.push(`the setting "${name}" in ${file} is for JavaScript only`);
+      if (variable === undefined) errors.push(`the setting "${name}" in ${file} is for JavaScript only`);
       else if ([variable, ...aliases].every((variableName) => (environment[variableName] ?? "") === ""))
         appSettings[variable] = encodeVariable(value, setting);
     }
   }
-  if (faults.length > 0) throw presetError(faults.join("\n"));
+  if (errors.length > 0) throw presetError(errors.join("\n"));
   return { ...environment, ...appSettings };
 };

@@ -258,7 +258,7 @@ For your own database, set \`DATABASE_URL\` in \`.env\`. A clone has no \`.env\`
 migration, the API has the new tables within seconds.
 
 \`\`\`sh
-node --env-file=.env node_modules/.bin/relapi check                     # finds faults of settings, roles and policies
+node --env-file=.env node_modules/.bin/relapi check                     # finds errors of settings, roles and policies
 node --env-file=.env node_modules/.bin/relapi types > src/database.ts   # for typed clients
 docker build --tag ${name} .
 \`\`\`

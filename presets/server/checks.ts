@@ -95,7 +95,7 @@ const PARAMETER_FILES: readonly (readonly [parameter: string, holds: string, tes
 ];
 
 /** Checks a URL or a string such as `host=… sslmode=…`, which comes from `variable`. @rule C-SET-3 */
-export const findEncryptionFaults = (variable: string, url: string): readonly string[] => {
+export const findEncryptionErrors = (variable: string, url: string): readonly string[] => {
   const isUrl = /^\w+:\/\//.test(url);
   const readParameter = (name: string): string | undefined => {
     const match = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
@@ -165,15 +165,15 @@ interface PolicyFinding {
 export const compileSchemaList = ({ options }: PluginContext): Sql =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
-interface RowSecurityFault {
+interface RowSecurityFinding {
   readonly relation: string;
   /** True if row-level security is on without a policy. Otherwise, the table has policies and it is off. */
   readonly isOn: boolean;
 }
 
 /** Loads the tables whose policies have no effect, or hide all rows. */
-export const loadRowSecurityFaults = (context: PluginContext): Promise<readonly RowSecurityFault[]> =>
-  context.query<RowSecurityFault>(sql`
+export const loadRowSecurityFindings = (context: PluginContext): Promise<readonly RowSecurityFinding[]> =>
+  context.query<RowSecurityFinding>(sql`
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
       relation.relrowsecurity as "isOn"
     from pg_catalog.pg_class relation
@@ -186,7 +186,7 @@ export const loadRowSecurityFaults = (context: PluginContext): Promise<readonly 
 
 /** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
 const findDisabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> =>
-  (await loadRowSecurityFaults(context)).map(({ relation, isOn }) =>
+  (await loadRowSecurityFindings(context)).map(({ relation, isOn }) =>
     isOn
       ? { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` }
       : {

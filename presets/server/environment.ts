@@ -7,7 +7,7 @@ import {
   type RelApiOptions,
   type Setting,
 } from "../../core/index.ts";
-import { findEncryptionFaults } from "./checks.ts";
+import { findEncryptionErrors } from "./checks.ts";
 import { plus } from "../plus.ts";
 import { readSecretFile, type SecretFile } from "./secret-files.ts";
 import {
@@ -43,7 +43,7 @@ export const listKnownVariables = (): ReadonlySet<string> =>
 const loadSecretFiles = (
   variables: Environment,
   settings: readonly Setting[],
-  faults: string[],
+  errors: string[],
 ): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
   const variablesFromFiles: Record<string, string> = {};
   const files: SecretFile[] = [];
@@ -58,7 +58,7 @@ const loadSecretFiles = (
       variablesFromFiles[variable] = readSecretFile(file);
       files.push(file);
     } catch (error) {
-      faults.push((error as Error).message);
+      errors.push((error as Error).message);
       variablesFromFiles[variable] = "";
     }
   }
@@ -73,7 +73,7 @@ export const readEnvironment = (variables: Environment): EnvironmentSettings => 
   const presetVariables = parseVariables(settings, environment);
   const serverVariables = parseVariables(serverSettings, environment);
   const flags = parseVariables([featureSetting], environment);
-  const faults = [...fileErrors, ...presetVariables.errors, ...flags.errors, ...serverVariables.errors];
+  const errors = [...fileErrors, ...presetVariables.errors, ...flags.errors, ...serverVariables.errors];
   const options: Record<string, unknown> = { ...OPTION_DEFAULTS, ...presetVariables.values };
   for (const feature of (flags.values[featureSetting.name] ?? []) as readonly string[]) {
     const option = EXPERIMENTAL_FEATURES[feature];
@@ -82,8 +82,8 @@ export const readEnvironment = (variables: Environment): EnvironmentSettings => 
   const appSettings = readAppSettings(environment);
   if (Object.keys(appSettings).length > 0) options["appSettings"] = appSettings;
   const server = { ...SERVER_DEFAULTS, ...serverVariables.values };
-  checkCombinations(options, server, faults);
-  if (faults.length > 0) throw presetError(faults.join("\n"));
+  checkCombinations(options, server, errors);
+  if (errors.length > 0) throw presetError(errors.join("\n"));
   const filesMember = files.length === 0 ? {} : { files };
   return { options: options as RelApiOptions, server, ...filesMember }; // each setting's kind has parsed its value
 };
@@ -104,31 +104,31 @@ const readAppSettings = (environment: Environment): Readonly<Record<string, stri
 const checkCombinations = (
   options: Readonly<Record<string, unknown>>,
   server: ServerSettings,
-  faults: string[],
+  errors: string[],
 ): void => {
   const isEmbedded = options["databaseUrl"] === undefined;
   if (!isEmbedded && server.dataDir !== undefined)
-    faults.push(
+    errors.push(
       "DATA_DIR and DATABASE_URL are both set: DATA_DIR is the folder of the embedded database, so unset one of them",
     );
   if (isEmbedded && server.workers > 1)
-    faults.push(
+    errors.push(
       `WORKERS is "${server.workers}" without DATABASE_URL: the embedded database supports one process, so set DATABASE_URL or unset WORKERS`,
     );
   if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
-    faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
+    errors.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
   if (isEmbedded && options["databaseDirectUrl"] !== undefined)
-    faults.push("DATABASE_DIRECT_URL is set without DATABASE_URL: set both");
+    errors.push("DATABASE_DIRECT_URL is set without DATABASE_URL: set both");
   if (server.adminPort !== undefined && server.adminPort === server.port && server.port !== 0)
-    faults.push(`ADMIN_PORT and PORT are both ${server.port}: choose another port for one of them`);
+    errors.push(`ADMIN_PORT and PORT are both ${server.port}: choose another port for one of them`);
   if (server.adminPort === undefined && server.adminHost !== undefined)
-    faults.push("ADMIN_HOST is set without ADMIN_PORT: set both, or unset it");
+    errors.push("ADMIN_HOST is set without ADMIN_PORT: set both, or unset it");
   if (options["metadataPermissionsForRest"] === true && options["metadata"] === undefined)
-    faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or unset it");
+    errors.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or unset it");
   if (typeof options["databaseUrl"] === "string")
-    faults.push(...findEncryptionFaults("DATABASE_URL", options["databaseUrl"]));
+    errors.push(...findEncryptionErrors("DATABASE_URL", options["databaseUrl"]));
   if (typeof options["databaseDirectUrl"] === "string")
-    faults.push(...findEncryptionFaults("DATABASE_DIRECT_URL", options["databaseDirectUrl"]));
+    errors.push(...findEncryptionErrors("DATABASE_DIRECT_URL", options["databaseDirectUrl"]));
   for (const url of (options["databaseReplicaUrls"] as readonly string[] | undefined) ?? [])
-    faults.push(...findEncryptionFaults("DATABASE_REPLICA_URLS", url));
+    errors.push(...findEncryptionErrors("DATABASE_REPLICA_URLS", url));
 };

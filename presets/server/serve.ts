@@ -51,7 +51,7 @@ const DEMO_ANON_ROLE = "anon";
 /** Idle connections stay open longer than in common proxies, which would otherwise reuse closed connections. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_MS = 5000;
-const SWEEP_MS = 50;
+const CLOSING_MS = 50;
 /** The time that clients have to read responses that are already written. */
 const STOP_PATIENCE_MS = 1000;
 
@@ -220,10 +220,10 @@ const closeServer = async (server: Server, api: RelApi): Promise<void> => {
     server.close(() => resolve());
   });
   // connections become idle one by one, as their last responses end
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const closingTimer = setInterval(() => server.closeIdleConnections(), CLOSING_MS);
   await api.close();
   const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);
   await closed;
-  clearInterval(sweep);
+  clearInterval(closingTimer);
   clearTimeout(patience);
 };

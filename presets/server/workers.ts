@@ -7,7 +7,7 @@ import type { Outputs } from "../cli/terminal.ts";
 interface RelayedMessage {
   readonly relay?: number | "all";
   readonly topic?: string;
-  readonly ask?: number;
+  readonly requestId?: number;
 }
 
 const send = (worker: Worker | undefined, message: object): boolean => {
@@ -18,12 +18,12 @@ const send = (worker: Worker | undefined, message: object): boolean => {
 
 /** Passes a message on. A message to all others is answered with the list of receivers. */
 const relayMessage = (from: Worker, message: unknown): void => {
-  const { relay: to, topic, ask } = (message ?? {}) as RelayedMessage; // workers may send any value
+  const { relay: to, topic, requestId } = (message ?? {}) as RelayedMessage; // workers may send any value
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
   const otherWorkers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
   const reached = otherWorkers.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
-  send(from, { reached, topic, ask });
+  send(from, { reached, topic, requestId });
 };
 
 /** The number of a worker. The first one has the admin listener and prints the banner. */

@@ -11,7 +11,7 @@ import { readUsage } from "./live-used.ts";
 
 export type EngineOrder =
   | { readonly do: "subscribe" }
-  | { readonly do: "hear"; readonly n: number; readonly count: number; readonly patienceMs: number }
+  | { readonly do: "expect"; readonly n: number; readonly count: number; readonly patienceMs: number }
   | { readonly do: "report" }
   | { readonly do: "used"; readonly isCollecting: boolean }
   | { readonly do: "stop" };
@@ -41,14 +41,18 @@ const session: Session = {
 
 let onAnswer = (_text: string): void => undefined;
 let times: number[] = [];
-let hearing: Promise<void> = Promise.resolve();
+let expectedResults: Promise<void> = Promise.resolve();
 
-const hear = (isHeard: (text: string) => boolean, expectedCount: number, patienceMs: number): Promise<void> =>
+const expectResults = (
+  isExpected: (text: string) => boolean,
+  expectedCount: number,
+  patienceMs: number,
+): Promise<void> =>
   new Promise((resolve) => {
     times = [];
     const timer = setTimeout(resolve, patienceMs);
     onAnswer = (text) => {
-      if (!isHeard(text)) return;
+      if (!isExpected(text)) return;
       times.push(nowMs());
       if (times.length < expectedCount) return;
       clearTimeout(timer);
@@ -59,7 +63,7 @@ const hear = (isHeard: (text: string) => boolean, expectedCount: number, patienc
 const take = async (order: EngineOrder): Promise<object> => {
   switch (order.do) {
     case "subscribe": {
-      const first = hear(() => true, count, 60_000);
+      const first = expectResults(() => true, count, 60_000);
       const startedAtMs = nowMs();
       for (let id = 1; id <= count; id++)
         live.subscribe(live.graphqlSource(engine, engine.readRequest({ query, variables: { id } }), session), {
@@ -71,11 +75,11 @@ const take = async (order: EngineOrder): Promise<object> => {
       await first;
       return { times: [nowMs() - startedAtMs], count: times.length };
     }
-    case "hear":
-      hearing = hear((text) => text.includes(`"n":${order.n},`), order.count, order.patienceMs);
+    case "expect":
+      expectedResults = expectResults((text) => text.includes(`"n":${order.n},`), order.count, order.patienceMs);
       return {};
     case "report":
-      await hearing;
+      await expectedResults;
       return { times, count: times.length };
     case "used":
       return readUsage(order.isCollecting);

@@ -293,7 +293,7 @@ const engine: Scene = {
     place.figure("memory per subscriber", (open.rssBytes - before.rssBytes) / count / 1024, "kB");
     const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
     const after: Swarm["after"] = async (n, concernedCount, patienceMs, change) => {
-      await ask(child, { do: "hear", n, count: concernedCount, patienceMs });
+      await ask(child, { do: "expect", n, count: concernedCount, patienceMs });
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));
       const { times } = await ask<{ times: readonly number[] }>(child, { do: "report" });

@@ -159,7 +159,7 @@ const until = (isDone: () => boolean, patienceMs: number, hook: (check: () => vo
 
 let times: number[] = [];
 let arrivals: Arrivals = { ids: [], ns: [], atMs: [] };
-let hearing: Promise<void> = Promise.resolve();
+let expectedResults: Promise<void> = Promise.resolve();
 
 const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Name }>) => Promise<Partial<Report>> } = {
   open: async ({ port, localAddress, count, firstId, isShared, subscribing, patienceMs, query: newQuery }) => {
@@ -206,9 +206,9 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
     return { count: times.length, times };
   },
   /** Reports that the process records results from now on. `report` contains the results since then. */
-  hear: async ({ n, count, patienceMs }) => {
+  expect: async ({ n, count, patienceMs }) => {
     times = [];
-    hearing = until(
+    expectedResults = until(
       () => times.length >= count,
       patienceMs,
       (check) => {
@@ -222,7 +222,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
     return {};
   },
   report: async () => {
-    await hearing;
+    await expectedResults;
     return { count: times.length, times };
   },
   record: async () => {

@@ -28,7 +28,7 @@ export type Order =
       readonly patienceMs: number;
     }
   | { readonly do: "subscribe"; readonly patienceMs: number }
-  | { readonly do: "hear"; readonly n: number; readonly count: number; readonly patienceMs: number }
+  | { readonly do: "expect"; readonly n: number; readonly count: number; readonly patienceMs: number }
   | { readonly do: "report" }
   | { readonly do: "record" }
   | { readonly do: "recorded" };
@@ -119,7 +119,7 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
     },
     after: async (n, concernedCount, patienceMs, change) => {
       const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concernedCount - i * share));
-      await all((i) => ({ do: "hear", n, count: concernedOf(i), patienceMs }));
+      await all((i) => ({ do: "expect", n, count: concernedOf(i), patienceMs }));
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));
       const reports = await all(() => ({ do: "report" }));

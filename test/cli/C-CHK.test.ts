@@ -1,4 +1,4 @@
-/** `relapi check` on set-ups with one fault each. */
+/** `relapi check` on set-ups with one error each. */
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -71,7 +71,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     expect(stdout).toMatch(/^fine: \d+ relations, \d+ functions\n$/);
   });
 
-  const faults: readonly (readonly [string, Environment, RegExp])[] = [
+  const errorCases: readonly (readonly [string, Environment, RegExp])[] = [
     ["a number that is none", { DB_POOL: "many" }, /^error: invalid DB_POOL "many": expected a whole number/],
     ["two settings that exclude each other", { DATA_DIR: "/x" }, /^error: DATA_DIR and DATABASE_URL are both set/],
     ["a secret that is too short", { JWT_SECRET: "short" }, /^error: jwtSecret \(JWT_SECRET\) is a secret of 5 bytes/],
@@ -188,7 +188,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     ],
   ];
 
-  test.each(faults)(
+  test.each(errorCases)(
     "C-CHK-1 C-CHK-2 C-CHK-4 C-SET-6 C-SET-7 check exits with code 1 and a line for %s",
     async (_, environment, line) => {
       const { code, stdout, stderr } = await relapi(["check"], { ...good, ...environment });
@@ -199,7 +199,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     },
   );
 
-  test("C-CHK-1 check reports all faults at once", async () => {
+  test("C-CHK-1 check reports all errors at once", async () => {
     const { stderr } = await relapi(["check"], { ...good, ANON_ROLE: "nobody_here", DB_ROOT_SPEC: "nofn" });
     expect(stderr.split("\n").filter((line) => line.startsWith("error"))).toHaveLength(2);
   });
@@ -215,7 +215,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     expect(await relapi(["check", "--strict"], environment)).toEqual({ code: 1, stdout: "", stderr: line });
   });
 
-  /** Faults that only --strict reports. */
+  /** Errors that only --strict reports. */
   const odd: readonly (readonly [string, Environment, RegExp])[] = [
     [
       "a misspelt variable",

@@ -39,7 +39,7 @@ const CONFIG = {
 describe.skipIf(!capabilities.realServer)("types of a database", () => {
   const wrong = Object.entries(wrongQueries);
   let typesResult: ProcessResult;
-  let faults: readonly string[];
+  let errors: readonly string[];
 
   beforeAll(async () => {
     const folder = temporaryFolder();
@@ -55,7 +55,7 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
       ['import { sea } from "./right.ts";', ...wrong.map(([, query]) => query), ""].join("\n"),
     );
     symlinkSync(modules, join(folder, "node_modules"));
-    faults = await compile(folder);
+    errors = await compile(folder);
   });
 
   test("C-TYP-1 types prints one type and nothing else", () => {
@@ -64,11 +64,11 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
   });
 
   test("C-TYP-2 valid queries compile with results of the right types", () => {
-    expect(faults.filter((line) => !line.startsWith("wrong.ts"))).toEqual([]);
+    expect(errors.filter((line) => !line.startsWith("wrong.ts"))).toEqual([]);
   });
 
   test.each(wrong.map(([name], i) => [name, i + 2] as const))("C-TYP-2 %s does not compile", (_, line) => {
-    expect(faults.filter((fault) => fault.startsWith(`wrong.ts(${line},`))).not.toEqual([]);
+    expect(errors.filter((error) => error.startsWith(`wrong.ts(${line},`))).not.toEqual([]);
   });
 
   test("C-TYP-3 functions of extensions are left out, and functions of the schema are not", () => {

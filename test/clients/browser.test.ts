@@ -38,7 +38,7 @@ test.skipIf(chromium === undefined)(
     expect(await page.evaluate("document.querySelector('.request code').textContent")).toContain(
       `curl '${api.url}/api/`,
     );
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
   },
 );
 
@@ -75,11 +75,11 @@ test.skipIf(chromium === undefined)(
     expect(await page.evaluate("document.querySelector('#rows tr.changed').innerText")).toContain("<b>new</b>");
     await page.until("document.querySelector('#outcome').textContent === 'Saved.'");
     await save("2", "refused");
-    await page.until("document.querySelector('#outcome.fault')");
+    await page.until("document.querySelector('#outcome.error')");
     expect(await page.evaluate("document.querySelector('#outcome').textContent")).toContain("check constraint");
     await page.evaluate("document.querySelector('#watch').click()");
     await page.until("document.querySelector('#fields').disabled");
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
     expect(await database.query("select title from board.note order by id")).toEqual([
       { title: "two" },
       { title: "<b>new</b>" },
@@ -115,10 +115,10 @@ test.skipIf(chromium === undefined)(
     await page.until("document.querySelector('#rows tr.changed')?.innerText.includes('new')");
     await page.until("document.querySelector('#outcome').textContent === 'Saved.'");
     await save("refused");
-    await page.until("document.querySelector('#outcome.fault')?.textContent.includes('Check constraint')");
+    await page.until("document.querySelector('#outcome.error')?.textContent.includes('Check constraint')");
     await database.query("insert into board.note values (9007199254740993, 'three')");
     await page.until("document.querySelector('#fields').disabled");
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
     expect(await database.query("select title from board.note order by id")).toEqual([
       { title: "one" },
       { title: "new" },
@@ -159,7 +159,7 @@ test.skipIf(chromium === undefined)(
       await page.prefer(scheme);
       await page.until(`document.querySelector('.result-window .monaco-editor').classList.contains("${theme}")`);
     }
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
   },
 );
 
@@ -171,7 +171,7 @@ test.skipIf(chromium === undefined)("X-PAGE-7a a table of another schema is a li
   await page.evaluate(`${link}.click()`);
   await page.until("document.querySelector('#schema')?.value === 'public'");
   await page.until("document.querySelector('#operations-album-get_album, .opblock-get [data-path=\"/album\"]')");
-  expect(page.faults).toEqual([]);
+  expect(page.errors).toEqual([]);
 });
 
 test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relations and tries a request", async () => {
@@ -190,5 +190,5 @@ test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relation
   await page.prefer("light");
   await page.prefer("dark");
   await page.until("document.documentElement.classList.contains('dark-mode')");
-  expect(page.faults).toEqual([]);
+  expect(page.errors).toEqual([]);
 });

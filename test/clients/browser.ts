@@ -32,7 +32,7 @@ export interface Page {
   /** Takes a PNG of the viewport. */
   screenshot(): Promise<Buffer>;
   /** Errors and requests to other hosts so far. */
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
   close(): Promise<void>;
 }
 
@@ -101,15 +101,15 @@ export const startBrowser = async (): Promise<Browser> => {
     const { targetId } = await send("Target.createTarget", { url: "about:blank", browserContextId });
     const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
     const call = (method: string, params: object = {}): Promise<any> => send(method, params, sessionId);
-    const faults: string[] = [];
+    const errors: string[] = [];
     const { host } = new URL(url);
     listeners.set(sessionId, ({ method, params }) => {
       if (method === "Runtime.exceptionThrown")
-        faults.push(String(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text));
+        errors.push(String(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text));
       if (method === "Network.requestWillBeSent") {
         const requestUrl = new URL(params.request.url);
         if (requestUrl.protocol.startsWith("http") && requestUrl.host !== host)
-          faults.push(`asked for ${requestUrl.href}`);
+          errors.push(`asked for ${requestUrl.href}`);
       }
     });
     await call("Page.enable");
@@ -148,7 +148,7 @@ export const startBrowser = async (): Promise<Browser> => {
       },
       screenshot: async () =>
         Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),
-      faults,
+      errors,
       close: async () => {
         listeners.delete(sessionId);
         await send("Target.disposeBrowserContext", { browserContextId });

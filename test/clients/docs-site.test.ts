@@ -64,7 +64,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     await page.evaluate("document.querySelector('.cards li a').click()");
     await page.until("location.pathname.endsWith('/features/columns.html')");
     await page.until("document.querySelector('h1')?.textContent.includes('Read columns')");
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
   });
 
   test("the page of a feature shows both surfaces side by side, and cuts nothing off", async () => {
@@ -78,7 +78,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
       "[...document.querySelectorAll('.surfaces pre')].filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent)",
     );
     expect(tooWide).toEqual([]);
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
   });
 
   test("the search of the site finds a setting without the internet", async () => {
@@ -91,6 +91,6 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
       "(() => { const input = document.querySelector('#localsearch-input'); input.value = 'trusted documents'; input.dispatchEvent(new Event('input')); })()",
     );
     await page.until("document.querySelector('#localsearch-list .result')?.textContent.includes('trusted')");
-    expect(page.faults).toEqual([]);
+    expect(page.errors).toEqual([]);
   });
 });

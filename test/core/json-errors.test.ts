@@ -36,8 +36,8 @@ describe("the position of an error in JSON", () => {
     ["\uFEFF{}", 'line 1, column 1: expected a value, found "\uFEFF"'],
     ["NaN", 'line 1, column 1: expected a value, found "N"'],
   ])("R-HNT-5 G-HNT-3 the message about %j has the position of the error", (text, expected) => {
-    const fault = findJsonError(text);
-    expect(fault && formatJsonError(fault)).toBe(expected);
+    const error = findJsonError(text);
+    expect(error && formatJsonError(error)).toBe(expected);
   });
 
   test("R-HNT-5 G-HNT-3 every invalid text has a position, and no valid text has one", () => {

@@ -16,7 +16,7 @@ import {
   type Relationship,
   type Routine,
 } from "../../core/index.ts";
-import { guardHooks } from "../../core/kernel/guard.ts";
+import { interceptHooks } from "../../core/kernel/intercept-hooks.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/database/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -46,7 +46,7 @@ export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(s
  */
 const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
   const hooks = createHooks();
-  guardHooks(hooks);
+  interceptHooks(hooks);
   // these taps use nothing of the plugin context
   for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never);
   return (settings = {}) => loadWith(hooks, settings);

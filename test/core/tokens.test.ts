@@ -7,7 +7,7 @@ import { createCounters } from "../../core/kernel/counters.ts";
 import { createSharedValues } from "../../core/kernel/token.ts";
 import { createHealthProblems } from "../../core/kernel/health-problems.ts";
 import { createHooks } from "../../core/hooks.ts";
-import { guardHooks } from "../../core/kernel/guard.ts";
+import { interceptHooks } from "../../core/kernel/intercept-hooks.ts";
 import { resolveOptions, collectSettings } from "../../core/kernel/resolve-options.ts";
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
 import { parseClaims, readClaimPath, encodeClaim } from "../../plugins/auth/claims.ts";
@@ -338,7 +338,7 @@ const declared = collectSettings({ plugins: [jwtTokens] });
 /** Runs only the plugin. `change` replaces the options, as a reload of the settings does. */
 const plugin = (startOptions: RelApiOptions) => {
   const hooks = createHooks();
-  const guard = guardHooks(hooks);
+  const interceptedHooks = interceptHooks(hooks);
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
   let options = resolveOptions(startOptions, declared);
@@ -350,7 +350,8 @@ const plugin = (startOptions: RelApiOptions) => {
     logger: { error: (...line: unknown[]) => log.push(line) },
     counters: createCounters(),
     healthProblems: createHealthProblems(),
-    use: <Value>(token: Token<Value>) => createSharedValues(() => true, guard.watch).use("jwt-tokens", token),
+    use: <Value>(token: Token<Value>) =>
+      createSharedValues(() => true, interceptedHooks.watch).use("jwt-tokens", token),
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),
   } as unknown as PluginContext; // the part of the context that this plugin uses

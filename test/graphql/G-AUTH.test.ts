@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { forGraphql, startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
-import { askGraphql, gqlError, installSight, sightOfGraphql } from "../support/sight.ts";
+import { callGraphql, gqlError, installCallerSettings, readGraphqlSettings } from "../support/caller-settings.ts";
 import { adminSecret, bearer, jwtSecret, signToken, type SignOptions } from "../support/tokens.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
@@ -55,14 +55,17 @@ interface RefusedCase extends Row {
 
 const send = async ({ options = {}, claims, sign, headers }: Row, path = "/v1/graphql") => {
   const api = await withOptions(options);
-  return askGraphql(api, { ...(claims === undefined ? {} : bearer(claims, sign)), ...headers }, [], path);
+  return callGraphql(api, { ...(claims === undefined ? {} : bearer(claims, sign)), ...headers }, [], path);
 };
 
 const testGranted = (rows: readonly GrantedCase[]): void => {
   for (const row of rows)
     test(row.title, async () => {
-      const sight = sightOfGraphql(await send(row));
-      expect({ user: sight.current_user, variables: JSON.parse(sight["session.variables"] ?? "") }).toEqual({
+      const callerSettings = readGraphqlSettings(await send(row));
+      expect({
+        user: callerSettings.current_user,
+        variables: JSON.parse(callerSettings["session.variables"] ?? ""),
+      }).toEqual({
         user: row.user ?? row.role,
         variables: { "x-session-role": row.role, ...row.variables },
       });
@@ -88,7 +91,7 @@ const testRefused = (rows: readonly RefusedCase[]): void => {
 const secret = { "X-Session-Admin-Secret": adminSecret };
 
 beforeAll(async () => {
-  await installSight(await withOptions({}));
+  await installCallerSettings(await withOptions({}));
 });
 
 describe("the admin secret", () => {
@@ -447,7 +450,7 @@ describe("tokens", () => {
     const strictApi = await withOptions({});
     const laxApi = await withOptions({ jwtSecret: { ...HS, allowed_skew: 60 } });
     const ask = async (api: TestApi, claims: Record<string, unknown>): Promise<string> => {
-      const answer = await askGraphql(api, bearer({ ...READER, ...claims }));
+      const answer = await callGraphql(api, bearer({ ...READER, ...claims }));
       return "data" in answer.json() ? "good" : gqlError(answer).message.replace("Could not verify JWT: ", "");
     };
     expect(await ask(strictApi, { exp: now() - 2 })).toBe("JWTExpired");
@@ -461,9 +464,9 @@ describe("tokens", () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const headers = bearer({ ...READER, exp: now() + 5 });
-    sightOfGraphql(await askGraphql(api, headers));
+    readGraphqlSettings(await callGraphql(api, headers));
     vi.setSystemTime(Date.now() + 6_000);
-    const answer = await askGraphql(api, headers);
+    const answer = await callGraphql(api, headers);
     expect(gqlError(answer).message).toBe("Could not verify JWT: JWTExpired");
   });
   test("G-AUTH-11 keys of several kinds are fetched from an address", async () => {
@@ -496,10 +499,10 @@ describe("tokens", () => {
       ["ES256", ec.privateKey, "k1"],
       ["EdDSA", ed.privateKey, "k2"],
     ] as const)
-      expect(sightOfGraphql(await askGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role).toBe(
-        "music_reader",
-      );
-    const strange = await askGraphql(
+      expect(
+        readGraphqlSettings(await callGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role,
+      ).toBe("music_reader");
+    const strange = await callGraphql(
       api,
       bearer(READER, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "k1" } }),
     );
@@ -629,10 +632,10 @@ describe("the location of the token", () => {
   test("G-AUTH-12 a cookie with the origin of the same host is accepted", async () => {
     const api = await withOptions(open);
     for (const origin of [`http://127.0.0.1:${api.port}`, `https://127.0.0.1:${api.port}`])
-      expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
-    expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin: "http://127.0.0.1:1" })).role).toBe(
-      "music_nobody",
-    );
+      expect(readGraphqlSettings(await callGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
+    expect(
+      readGraphqlSettings(await callGraphql(api, { cookie: `tok=${token}`, origin: "http://127.0.0.1:1" })).role,
+    ).toBe("music_nobody");
   });
 
   const OTHER_SECRET = "another-secret-with-more-than-32-bytes!!";
@@ -1074,7 +1077,7 @@ describe("roles and variables of tokens", () => {
   ]);
   test("G-AUTH-19 G-AUTH-19b admin is otherwise an ordinary role name", async () => {
     const api = await withOptions({});
-    const answer = await askGraphql(
+    const answer = await callGraphql(
       api,
       bearer({ ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] }),
     );
@@ -1084,7 +1087,7 @@ describe("roles and variables of tokens", () => {
   test("G-AUTH-19 the example of the reference returns its response", async () => {
     const api = await withOptions({});
     const headers = { ...bearer({ sub: "7", exp: now() + 60, ...READER }), "X-Session-Role": "music_editor" };
-    expect(JSON.parse(sightOfGraphql(await askGraphql(api, headers))["session.variables"]!)).toEqual({
+    expect(JSON.parse(readGraphqlSettings(await callGraphql(api, headers))["session.variables"]!)).toEqual({
       "x-session-role": "music_editor",
       "x-session-user-id": "7",
     });

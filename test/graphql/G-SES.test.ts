@@ -4,14 +4,14 @@ import { compose, definePlugin, relApi, without, type Counters } from "../../cor
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import {
-  askGraphql,
-  askRest,
+  callGraphql,
+  callRest,
   gqlError,
-  installSight,
-  sightOfGraphql,
-  sightOfRest,
-  type Sight,
-} from "../support/sight.ts";
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+  type CallerSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -20,8 +20,11 @@ import { documentOf } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
-const see = async (headers: HeaderValues, extraSettings: readonly string[] = [], target = api): Promise<Sight> =>
-  sightOfGraphql(await askGraphql(target, headers, extraSettings));
+const loadSettings = async (
+  headers: HeaderValues,
+  extraSettings: readonly string[] = [],
+  target = api,
+): Promise<CallerSettings> => readGraphqlSettings(await callGraphql(target, headers, extraSettings));
 
 const READER = {
   sub: "7",
@@ -32,27 +35,27 @@ const READER = {
 
 beforeAll(async () => {
   api = await startApi(forGraphql({ anonRole: "music_nobody", appSettings: { region: "north" } }));
-  await installSight(api);
+  await installCallerSettings(api);
   await api.sql(`
-    create function public.seen_now() returns setof public.sight language sql volatile as $$ select * from public.seen() $$;
-    create function public.session_seen(hasura_session json) returns setof public.sight language sql stable as $$ select 'session', hasura_session::text $$;
-    create function public.sight_both(sight public.sight, hasura_session json) returns text language sql stable as $$ select hasura_session::text $$;
-    insert into public.sight values ('row', '')`);
+    create function public.current_caller_settings() returns setof public.caller_setting language sql volatile as $$ select * from public.caller_settings() $$;
+    create function public.session_settings(hasura_session json) returns setof public.caller_setting language sql stable as $$ select 'session', hasura_session::text $$;
+    create function public.session_of_setting(setting public.caller_setting, hasura_session json) returns text language sql stable as $$ select hasura_session::text $$;
+    insert into public.caller_setting values ('row', '')`);
   await api.reload();
 });
 
 describe("settings", () => {
   test("G-SES-1 G-SES-6 session.variables has all session variables as one object", async () => {
-    const sight = await see(asAdmin("music_reader", { "User-Id": "7", org: 'o "1"' }));
-    expect(JSON.parse(sight["session.variables"]!)).toEqual({
+    const callerSettings = await loadSettings(asAdmin("music_reader", { "User-Id": "7", org: 'o "1"' }));
+    expect(JSON.parse(callerSettings["session.variables"]!)).toEqual({
       "x-session-role": "music_reader",
       "x-session-user-id": "7",
       "x-session-org": 'o "1"',
     });
   });
   test("G-SES-1 session variables of a token have names in lower case and text values", async () => {
-    const sight = await see(bearer({ ...READER, "x-session-level": 3 }));
-    expect(JSON.parse(sight["session.variables"]!)).toEqual({
+    const callerSettings = await loadSettings(bearer({ ...READER, "x-session-level": 3 }));
+    expect(JSON.parse(callerSettings["session.variables"]!)).toEqual({
       "x-session-role": "music_reader",
       "x-session-user-id": "7",
       "x-session-org-unit": "north",
@@ -60,7 +63,7 @@ describe("settings", () => {
     });
   });
   test("G-SES-2 each session variable is a setting with underscores for dashes", async () => {
-    const sight = await see(
+    const callerSettings = await loadSettings(
       asAdmin("music_reader", {
         "user-id": "7",
         "a-b-c": "d",
@@ -70,15 +73,19 @@ describe("settings", () => {
       }),
       ["session.a_b_c"],
     );
-    expect(sight).toMatchObject({ "session.role": "music_reader", "session.user_id": "7", "session.a_b_c": "d" });
-    expect(JSON.parse(sight["session.variables"]!)).toMatchObject({
+    expect(callerSettings).toMatchObject({
+      "session.role": "music_reader",
+      "session.user_id": "7",
+      "session.a_b_c": "d",
+    });
+    expect(JSON.parse(callerSettings["session.variables"]!)).toMatchObject({
       "x-session-2nd": "no setting",
       "x-session-a.b": "no setting",
       "x-session-variables": "no setting",
     });
   });
   test("G-SES-3 request.jwt.claims has the acting role as the role of the token", async () => {
-    const sight = await see({
+    const callerSettings = await loadSettings({
       ...bearer({
         ...READER,
         role: "music_writer",
@@ -87,7 +94,7 @@ describe("settings", () => {
       }),
       "x-session-role": "music_editor",
     });
-    expect(JSON.parse(sight["request.jwt.claims"]!)).toEqual({
+    expect(JSON.parse(callerSettings["request.jwt.claims"]!)).toEqual({
       ...READER,
       role: "music_editor",
       "x-session-allowed-roles": ["music_reader", "music_editor"],
@@ -95,35 +102,41 @@ describe("settings", () => {
     });
   });
   test("G-SES-3 numbers of claims keep their digits", async () => {
-    const sight = await see(bearer('{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}'));
-    expect(sight["request.jwt.claims"]).toBe(
+    const callerSettings = await loadSettings(
+      bearer('{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}'),
+    );
+    expect(callerSettings["request.jwt.claims"]).toBe(
       '{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}',
     );
   });
   test("G-SES-3 without a token the claims have only the role", async () => {
-    expect((await see({}))["request.jwt.claims"]).toBe('{"role":"music_nobody"}');
-    expect((await see(asAdmin("music_reader", { "user-id": "7" })))["request.jwt.claims"]).toBe(
+    expect((await loadSettings({}))["request.jwt.claims"]).toBe('{"role":"music_nobody"}');
+    expect((await loadSettings(asAdmin("music_reader", { "user-id": "7" })))["request.jwt.claims"]).toBe(
       '{"role":"music_reader"}',
     );
-    expect((await see(asAdmin()))["request.jwt.claims"]).toBe('{"role":"admin"}');
+    expect((await loadSettings(asAdmin()))["request.jwt.claims"]).toBe('{"role":"admin"}');
   });
   test("G-SES-4 hasura.user has the session variables with the prefix x-hasura", async () => {
-    expect(JSON.parse((await see(bearer(READER)))["hasura.user"]!)).toEqual({
+    expect(JSON.parse((await loadSettings(bearer(READER)))["hasura.user"]!)).toEqual({
       "x-hasura-role": "music_reader",
       "x-hasura-user-id": "7",
       "x-hasura-org-unit": "north",
     });
   });
   test("G-SES-6 the acting role is always a session variable, and the secret and backend headers never are", async () => {
-    expect(JSON.parse((await see(asAdmin()))["session.variables"]!)).toEqual({ "x-session-role": "admin" });
-    expect(await see(asAdmin())).toMatchObject({ "session.role": "admin", role: "none", current_user: "postgres" });
-    const backend = await see({ ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" }, [
-      "session.admin_secret",
-      "session.use_backend_only_permissions",
-    ]);
+    expect(JSON.parse((await loadSettings(asAdmin()))["session.variables"]!)).toEqual({ "x-session-role": "admin" });
+    expect(await loadSettings(asAdmin())).toMatchObject({
+      "session.role": "admin",
+      role: "none",
+      current_user: "postgres",
+    });
+    const backend = await loadSettings(
+      { ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" },
+      ["session.admin_secret", "session.use_backend_only_permissions"],
+    );
     expect(JSON.parse(backend["session.variables"]!)).toEqual({ "x-session-role": "music_reader" });
     expect([backend["session.admin_secret"], backend["session.use_backend_only_permissions"]]).toEqual([null, null]);
-    expect(JSON.parse((await see({}))["session.variables"]!)).toEqual({ "x-session-role": "music_nobody" });
+    expect(JSON.parse((await loadSettings({}))["session.variables"]!)).toEqual({ "x-session-role": "music_nobody" });
   });
   test("G-SES-10 the search path, settings of the role and application, and the request without secrets are set", async () => {
     const names = [
@@ -136,11 +149,11 @@ describe("settings", () => {
       "request.headers",
       "request.cookies",
     ];
-    const sight = await see(
+    const callerSettings = await loadSettings(
       { ...asAdmin("sea_clerk"), "x-hasura-admin-secret": "another", "X-Tenant": "t", cookie: "a=b; c=d" },
       names,
     );
-    expect(sight).toMatchObject({
+    expect(callerSettings).toMatchObject({
       search_path: '"public"',
       "app.desk": "front",
       statement_timeout: "5s",
@@ -148,8 +161,8 @@ describe("settings", () => {
       "request.method": "POST",
       "request.path": "/v1/graphql",
     });
-    expect(JSON.parse(sight["request.cookies"]!)).toEqual({ a: "b", c: "d" });
-    const headers = JSON.parse(sight["request.headers"]!);
+    expect(JSON.parse(callerSettings["request.cookies"]!)).toEqual({ a: "b", c: "d" });
+    const headers = JSON.parse(callerSettings["request.headers"]!);
     expect(headers).toMatchObject({ "x-tenant": "t", "x-session-role": "sea_clerk" });
     expect(Object.keys(headers)).not.toEqual(expect.arrayContaining([expect.stringMatching(/admin-secret|cookie/)]));
   });
@@ -204,17 +217,24 @@ describe("statements that read session variables", () => {
   test("G-SES-7 functions of mutations read the session variables", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: bearer(READER),
-      body: { query: "mutation { seen_now { name value } }" },
+      body: { query: "mutation { current_caller_settings { name value } }" },
     });
-    const sight = Object.fromEntries(
-      answer.json().data.seen_now.map((row: { name: string; value: string }) => [row.name, row.value]),
+    const callerSettings = Object.fromEntries(
+      answer.json().data.current_caller_settings.map((row: { name: string; value: string }) => [row.name, row.value]),
     );
-    expect(sight).toMatchObject({ "session.user_id": "7", role: "music_reader", current_user: "music_reader" });
+    expect(callerSettings).toMatchObject({
+      "session.user_id": "7",
+      role: "music_reader",
+      current_user: "music_reader",
+    });
   });
   test("G-SES-7 every root field of a query reads the session variables", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: bearer(READER),
-      body: { query: '{ a: seen { name value } b: seen(where: {name: {_eq: "session.user_id"}}) { value } }' },
+      body: {
+        query:
+          '{ a: caller_settings { name value } b: caller_settings(where: {name: {_eq: "session.user_id"}}) { value } }',
+      },
     });
     expect(answer.json().data.b).toEqual([{ value: "7" }]);
   });
@@ -226,44 +246,47 @@ describe("statements that read session variables", () => {
       "x-hasura-user-id": "7",
     };
     const answer = await api.gql(
-      '{ session_seen { value } sight(where: {name: {_eq: "row"}}) { sight_both } }',
+      '{ session_settings { value } caller_setting(where: {name: {_eq: "row"}}) { session_of_setting } }',
       {},
       { "x-session-user-id": "7" },
     );
     expect(answer).toHaveProperty("data");
-    expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(bothPrefixes);
-    expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(bothPrefixes);
+    expect(JSON.parse(answer.data.session_settings[0].value)).toEqual(bothPrefixes);
+    expect(JSON.parse(answer.data.caller_setting[0].session_of_setting)).toEqual(bothPrefixes);
   });
 });
 
 describe("plugins", () => {
   const argumentOf = async (target: TestApi): Promise<unknown> => {
-    const { data } = await target.gql("{ session_seen { value } }", {}, { "x-session-user-id": "7" });
-    return JSON.parse(data.session_seen[0].value);
+    const { data } = await target.gql("{ session_settings { value } }", {}, { "x-session-user-id": "7" });
+    return JSON.parse(data.session_settings[0].value);
   };
   const ownVariables = { "x-session-role": "admin", "x-session-user-id": "7" };
 
   test("G-SES-4 G-SES-5 without hasura-session its setting and names are missing, and the others stay", async () => {
     const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
-    const sight = await see(bearer(READER), [], reducedApi);
-    expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
-    expect(sight).toMatchObject({ "session.user_id": "7" });
+    const callerSettings = await loadSettings(bearer(READER), [], reducedApi);
+    expect(callerSettings["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
+    expect(callerSettings).toMatchObject({ "session.user_id": "7" });
     expect(await argumentOf(reducedApi)).toEqual(ownVariables);
   });
   test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
     const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
-    const sight = await see(bearer(READER), [], reducedApi);
-    expect([sight["session.variables"] || null, sight["session.user_id"] || null]).toEqual([null, null]);
-    expect(sight).toMatchObject({ role: "music_reader" });
-    expect(JSON.parse(sight["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
-    expect(JSON.parse(sight["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
+    const callerSettings = await loadSettings(bearer(READER), [], reducedApi);
+    expect([callerSettings["session.variables"] || null, callerSettings["session.user_id"] || null]).toEqual([
+      null,
+      null,
+    ]);
+    expect(callerSettings).toMatchObject({ role: "music_reader" });
+    expect(JSON.parse(callerSettings["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
+    expect(JSON.parse(callerSettings["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
   });
   test("G-SES-3 G-SES-10 without request-settings the claims and the request are missing, and the other settings stay", async () => {
     const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
-    const sight = await see(bearer(READER), ["request.headers", "request.method"], reducedApi);
+    const callerSettings = await loadSettings(bearer(READER), ["request.headers", "request.method"], reducedApi);
     for (const name of ["request.jwt.claims", "request.headers", "request.method"])
-      expect([name, sight[name] || null]).toEqual([name, null]);
-    expect(sight).toMatchObject({ role: "music_reader", "session.user_id": "7" });
+      expect([name, callerSettings[name] || null]).toEqual([name, null]);
+    expect(callerSettings).toMatchObject({ role: "music_reader", "session.user_id": "7" });
   });
   test("X-SES-1 a plugin adds settings, computed once per session, and a prefix", async () => {
     let calls = 0;
@@ -283,7 +306,9 @@ describe("plugins", () => {
     const tenantsApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
     const caller = bearer(READER);
     for (let i = 0; i < 3; i++)
-      expect(await see(caller, ["acme.tenant"], tenantsApi)).toMatchObject({ "acme.tenant": "music_reader north" });
+      expect(await loadSettings(caller, ["acme.tenant"], tenantsApi)).toMatchObject({
+        "acme.tenant": "music_reader north",
+      });
     expect(calls).toBe(1);
     expect(await argumentOf(tenantsApi)).toEqual({
       ...ownVariables,
@@ -297,11 +322,11 @@ describe("plugins", () => {
     const keys = definePlugin({ name: "keys", secretHeaders: ["X-Api-Key"] });
     const keysApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [keys, without("admin-secret")] }));
     const headers = { "x-api-key": "k", "x-session-admin-secret": "of nobody", "x-tenant": "t" };
-    for (const sight of [
-      await see(headers, ["request.headers"], keysApi),
-      sightOfRest(await askRest(keysApi, headers, ["request.headers"])),
+    for (const callerSettings of [
+      await loadSettings(headers, ["request.headers"], keysApi),
+      readRestSettings(await callRest(keysApi, headers, ["request.headers"])),
     ]) {
-      const requestHeaders = JSON.parse(sight["request.headers"]!);
+      const requestHeaders = JSON.parse(callerSettings["request.headers"]!);
       expect(requestHeaders).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
       expect(requestHeaders).not.toHaveProperty("x-api-key");
     }
@@ -320,10 +345,10 @@ describe("plugins", () => {
     });
     const logLines: unknown[] = [];
     const logger = createLogger({
-      error: (message: string, facts?: object) => void logLines.push({ message, ...facts }),
+      error: (message: string, fields?: object) => void logLines.push({ message, ...fields }),
     });
     const faultyApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
-    expect(gqlError(await askGraphql(faultyApi)).code).toBe("unexpected");
+    expect(gqlError(await callGraphql(faultyApi)).code).toBe("unexpected");
     expect(logLines).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
   });
   test("X-SES-1 two plugins with one prefix are refused at the start", () => {
@@ -349,10 +374,15 @@ describe("values of session variables", () => {
   ];
   test.each(HOSTILE)("G-SES-9 the value %j is passed unchanged", async (value) => {
     const text = value.trim();
-    const sight = await see({ ...asAdmin("music_reader"), "x-session-user-id": Buffer.from(text).toString("latin1") });
-    expect(sight).toMatchObject({ "session.user_id": text, current_user: "music_reader" });
-    expect(JSON.parse(sight["session.variables"]!)["x-session-user-id"]).toBe(text);
-    const fromToken = await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }));
+    const callerSettings = await loadSettings({
+      ...asAdmin("music_reader"),
+      "x-session-user-id": Buffer.from(text).toString("latin1"),
+    });
+    expect(callerSettings).toMatchObject({ "session.user_id": text, current_user: "music_reader" });
+    expect(JSON.parse(callerSettings["session.variables"]!)["x-session-user-id"]).toBe(text);
+    const fromToken = await loadSettings(
+      bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }),
+    );
     expect(fromToken).toMatchObject({ "session.user_id": value, current_user: "music_reader" });
   });
   test("G-SES-9 values of the upgrade and of the first message of a socket are passed unchanged", async () => {
@@ -370,23 +400,25 @@ describe("values of session variables", () => {
       socket.send({
         id: "1",
         type: "subscribe",
-        payload: { query: '{ seen(where: {name: {_eq: "session.user_id"}}) { value } }' },
+        payload: { query: '{ caller_settings(where: {name: {_eq: "session.user_id"}}) { value } }' },
       });
       expect((await socket.next((message) => message.type === "next")).payload).toEqual({
-        data: { seen: [{ value: text }] },
+        data: { caller_settings: [{ value: text }] },
       });
       await socket.close();
     }
   });
   test("G-SES-9 line breaks and blanks in a token are passed unchanged", async () => {
     const value = "a\r\nX-Session-Role: admin\n\tb";
-    expect(await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }))).toMatchObject({
+    expect(
+      await loadSettings(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value })),
+    ).toMatchObject({
       "session.user_id": value,
       "session.role": "music_reader",
     });
   });
   test("G-SES-9 the database refuses a value with a NUL", async () => {
-    const answer = await askGraphql(
+    const answer = await callGraphql(
       api,
       bearer({ "x-session-default-role": "music_reader", "x-session-user-id": "a\u0000b" }),
     );
@@ -403,9 +435,11 @@ describe("values of session variables", () => {
       "x-session-__proto__",
       "x-session-A.B",
     ];
-    const sight = await see(bearer({ ...READER, ...Object.fromEntries(odd.map((name) => [name, name])) }));
-    expect(sight.current_user).toBe("music_reader");
-    expect(JSON.parse(sight["session.variables"]!)).toMatchObject(
+    const callerSettings = await loadSettings(
+      bearer({ ...READER, ...Object.fromEntries(odd.map((name) => [name, name])) }),
+    );
+    expect(callerSettings.current_user).toBe("music_reader");
+    expect(JSON.parse(callerSettings["session.variables"]!)).toMatchObject(
       Object.fromEntries(odd.map((name) => [name.toLowerCase(), name])),
     );
   });
@@ -446,34 +480,34 @@ describe("one connection shared by two callers", () => {
   /**
    * Checks that no value of the first caller is left: in no setting, not in the role, and in nothing derived from them.
    */
-  const expectClean = (sight: Sight, pid: string | null | undefined): void => {
-    expect(sight.pid).toBe(pid);
-    expect(sight).toMatchObject({
+  const expectClean = (callerSettings: CallerSettings, pid: string | null | undefined): void => {
+    expect(callerSettings.pid).toBe(pid);
+    expect(callerSettings).toMatchObject({
       current_user: "music_nobody",
       role: "music_nobody",
       "session.role": "music_nobody",
       "request.jwt.claims": '{"role":"music_nobody"}',
     });
     for (const name of ["session.artist_id", "session.org", "session.user_id", "app.desk"])
-      expect(sight[name] ?? "", name).toBe("");
-    expect(sight.statement_timeout).toBe("0");
-    expect(sight.timezone).toBe("UTC");
-    expect(JSON.stringify(sight)).not.toMatch(/first|sea_clerk/);
+      expect(callerSettings[name] ?? "", name).toBe("");
+    expect(callerSettings.statement_timeout).toBe("0");
+    expect(callerSettings.timezone).toBe("UTC");
+    expect(JSON.stringify(callerSettings)).not.toMatch(/first|sea_clerk/);
   };
   const bothSurfaces = async (pid: string | null | undefined): Promise<void> => {
-    expectClean(await see({}, EXTRA_SETTINGS, narrowApi), pid);
-    expectClean(sightOfRest(await askRest(narrowApi, {}, EXTRA_SETTINGS)), pid);
+    expectClean(await loadSettings({}, EXTRA_SETTINGS, narrowApi), pid);
+    expectClean(readRestSettings(await callRest(narrowApi, {}, EXTRA_SETTINGS)), pid);
   };
   const firstCaller = async (): Promise<string | null | undefined> => {
-    const sight = await see(first, EXTRA_SETTINGS, narrowApi);
-    expect(sight).toMatchObject({
+    const callerSettings = await loadSettings(first, EXTRA_SETTINGS, narrowApi);
+    expect(callerSettings).toMatchObject({
       current_user: "sea_clerk",
       "session.artist_id": "1",
       "session.org": "first",
       "app.desk": "front",
       statement_timeout: "5s",
     });
-    return sight.pid;
+    return callerSettings.pid;
   };
 
   test("G-SES-7 R-TX-6 no session variable is left after a response", async () => {
@@ -481,7 +515,7 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after a response of REST", async () => {
     const pid = await firstCaller();
-    sightOfRest(await askRest(narrowApi, { ...first, prefer: "timezone=America/Lima" }, EXTRA_SETTINGS));
+    readRestSettings(await callRest(narrowApi, { ...first, prefer: "timezone=America/Lima" }, EXTRA_SETTINGS));
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 no session variable is left after a mutation", async () => {
@@ -505,7 +539,7 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after settings that could not be made", async () => {
     const pid = await firstCaller();
-    const answer = await narrowApi.get("/api/rpc/seen", {
+    const answer = await narrowApi.get("/api/rpc/caller_settings", {
       headers: bearer({ role: "nobody_of_that_name", "x-session-org": "first" }),
     });
     expect(answer.status).toBe(401);
@@ -557,22 +591,28 @@ describe("one connection shared by two callers", () => {
       abandonedRequest.destroy();
       await until(() => counters.get("pool-available") === 1, "the connection is free");
       expect(await countSleeping()).toBe(0);
-      const { pid } = await see({}, EXTRA_SETTINGS, narrowApi);
+      const { pid } = await loadSettings({}, EXTRA_SETTINGS, narrowApi);
       await bothSurfaces(pid);
     },
   );
   test("G-SES-7 R-TX-6 each of many successive callers sees only its own values", async () => {
     const callers = Array.from({ length: 60 }, (_, i) => i);
-    const sights = await Promise.all(
+    const allSettings = await Promise.all(
       callers.map((i) =>
         i % 3 === 0
-          ? see({}, [], narrowApi)
+          ? loadSettings({}, [], narrowApi)
           : i % 3 === 1
-            ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrowApi)
-            : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrowApi),
+            ? loadSettings(
+                bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }),
+                [],
+                narrowApi,
+              )
+            : loadSettings(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrowApi),
       ),
     );
-    expect(sights.map((sight) => [sight.current_user, sight["session.user_id"] ?? ""])).toEqual(
+    expect(
+      allSettings.map((callerSettings) => [callerSettings.current_user, callerSettings["session.user_id"] ?? ""]),
+    ).toEqual(
       callers.map((i) =>
         i % 3 === 0 ? ["music_nobody", ""] : i % 3 === 1 ? ["music_reader", `t${i}`] : ["music_editor", `a${i}`],
       ),

@@ -80,11 +80,11 @@ const busOf = ({ context }: Process): ValueOf<typeof busService> => {
  * Resolves when `to` has received everything that `from` has published. Earlier messages are lost until `to` listens.
  */
 const heardFrom = async (from: Process, to: Process): Promise<void> => {
-  let isHeard = false;
-  const stop = busOf(to).subscribe("marker", () => void (isHeard = true));
+  let isReceived = false;
+  const stop = busOf(to).subscribe("marker", () => void (isReceived = true));
   await until(() => {
     busOf(from).publish("marker", "");
-    return isHeard;
+    return isReceived;
   }, "a message of the other process");
   stop();
 };

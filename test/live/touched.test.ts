@@ -56,7 +56,7 @@ interface Outcome {
   readonly updatedIds: readonly string[];
 }
 
-interface Watcher {
+interface WatchedApi {
   readonly api: TestApi;
   readonly context: PluginContext;
   readonly socket: TestSocket;
@@ -70,7 +70,7 @@ type Live = readonly [id: string, query: string, variables?: Readonly<Record<str
 
 const openWatched = async (
   options: StartOptions,
-): Promise<Omit<Watcher, "socket" | "after" | "settle"> & { reruns(): number }> => {
+): Promise<Omit<WatchedApi, "socket" | "after" | "settle"> & { reruns(): number }> => {
   let context: PluginContext | undefined;
   let reruns = 0;
   let isReported = false;
@@ -118,7 +118,7 @@ const watch = async (
   { api, context, reruns }: Awaited<ReturnType<typeof openWatched>>,
   live: readonly Live[],
   payload?: unknown,
-): Promise<Watcher> => {
+): Promise<WatchedApi> => {
   const beacon = await initSocket(api);
   subscribe(beacon, "beacon", "subscription { beacon { n } }");
   await beacon.next();
@@ -172,7 +172,7 @@ const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 describe.skipIf(!capabilities.logicalReplication)("conditions with the log of the database", () => {
   let open: Awaited<ReturnType<typeof openWatched>>;
-  const from = (live: readonly Live[], payload?: unknown): Promise<Watcher> => watch(open, live, payload);
+  const from = (live: readonly Live[], payload?: unknown): Promise<WatchedApi> => watch(open, live, payload);
 
   beforeAll(async () => {
     open = await openWatched({ busName: "touched" });
@@ -429,7 +429,7 @@ describe.skipIf(!capabilities.logicalReplication)("relationships and permissions
   const payloadOf = (role: string, variables: Readonly<Record<string, string>>) => ({
     headers: { "x-session-admin-secret": adminSecret, "x-session-role": role, ...variables },
   });
-  const from = (live: readonly Live[], payload?: unknown): Promise<Watcher> => watch(open, live, payload);
+  const from = (live: readonly Live[], payload?: unknown): Promise<WatchedApi> => watch(open, live, payload);
 
   beforeAll(async () => {
     open = await openWatched({ busName: "related", metadata: RELATED_METADATA });

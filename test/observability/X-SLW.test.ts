@@ -7,26 +7,26 @@ import { createLogger } from "../support/logger.ts";
 
 interface Line {
   readonly message: string;
-  readonly facts: any;
+  readonly fields: any;
 }
 
 const lines: Line[] = [];
 const logger: Logger = createLogger({
-  error: (message, facts) => lines.push({ message, facts }),
-  warn: (message, facts) => lines.push({ message, facts }),
+  error: (message, fields) => lines.push({ message, fields }),
+  warn: (message, fields) => lines.push({ message, fields }),
 });
 
 /** The log entries of slow queries that contain the text. */
 const slowOf = (text: string): readonly any[] =>
   lines
-    .filter(({ message, facts }) => message === "slow query" && facts.statement.includes(text))
-    .map(({ facts }) => facts);
+    .filter(({ message, fields }) => message === "slow query" && fields.statement.includes(text))
+    .map(({ fields }) => fields);
 
 /** The plans in the log with that key. */
 const plansOf = (planKey: string): readonly any[] =>
   lines
-    .filter(({ message, facts }) => message === "plan of a slow query" && facts.planKey === planKey)
-    .map(({ facts }) => facts);
+    .filter(({ message, fields }) => message === "plan of a slow query" && fields.planKey === planKey)
+    .map(({ fields }) => fields);
 
 const start = (options: StartOptions): Promise<TestApi> =>
   startApi({ dbSchemas: ["sea", "land", "public"], logger, ...options });
@@ -44,11 +44,11 @@ const slept = "/rpc/sleep";
 
 test("X-SLW-1 a slow statement is logged with its duration, role and plan key, and without values", async () => {
   await api.post(slept, { body: { seconds: 0.0421 } });
-  const [facts] = slowOf("sleep");
-  expect(facts).toMatchObject({ role: "sea_anon", surface: "rest", operation: "call", operationName: "sleep" });
-  expect(facts.durationMs).toBeGreaterThanOrEqual(42);
-  expect(facts.planKey).toMatch(/^[\w-]{22}$/);
-  expect(facts.statement).toContain("sleep");
+  const [fields] = slowOf("sleep");
+  expect(fields).toMatchObject({ role: "sea_anon", surface: "rest", operation: "call", operationName: "sleep" });
+  expect(fields.durationMs).toBeGreaterThanOrEqual(42);
+  expect(fields.planKey).toMatch(/^[\w-]{22}$/);
+  expect(fields.statement).toContain("sleep");
   expect(JSON.stringify(lines)).not.toContain("0.0421");
 });
 

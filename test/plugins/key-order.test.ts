@@ -134,7 +134,8 @@ test("R-PRF-7 an error of the plugin is logged with the plugin and the preferenc
     ...forGraphql(),
     parts: [faulty],
     logger: createLogger({
-      error: (_message, facts) => void logLines.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
+      error: (_message, fields) =>
+        void logLines.push(`${fields?.["plugin"]}, ${fields?.["hook"]}: ${fields?.["cause"]}`),
     }),
   });
   const answer = await otherApi.get("/stamp", { headers: { prefer: "faulty=yes" } });

@@ -30,8 +30,8 @@ await database.query("create schema app; create table app.flags (maintenance tex
 const errors: (readonly [string, unknown])[] = [];
 const warnings: (readonly [string, unknown])[] = [];
 const logger = createLogger({
-  error: (message: string, facts?: unknown): void => void errors.push([message, facts]),
-  warn: (message: string, facts?: unknown): void => void warnings.push([message, facts]),
+  error: (message: string, fields?: unknown): void => void errors.push([message, fields]),
+  warn: (message: string, fields?: unknown): void => void warnings.push([message, fields]),
 });
 const api = await startApi({ parts: [maintenance], logger });
 

@@ -42,7 +42,7 @@ test("X-SIG-1 a listener gets each transaction, with its request, times and resu
 
 test("X-SIG-1 an error of a listener is logged, and changes no response", async () => {
   const errors: unknown[] = [];
-  const logger: Logger = createLogger({ error: (_, facts) => errors.push(facts) });
+  const logger: Logger = createLogger({ error: (_, fields) => errors.push(fields) });
   const brokenListener = definePlugin({
     name: "broken",
     apply: (_, context) =>

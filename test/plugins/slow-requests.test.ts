@@ -12,7 +12,7 @@ await database.query("create function sea.nap() returns int language sql as 'sel
 
 const startWatched = async (options: StartOptions = {}) => {
   const warnings: (readonly [string, unknown])[] = [];
-  const warn = (message: string, facts?: unknown): void => void warnings.push([message, facts]);
+  const warn = (message: string, fields?: unknown): void => void warnings.push([message, fields]);
   const logger = createLogger({ warn });
   const api = await startApi({ parts: [slowRequests], logger, ...options });
   return { api, warnings: () => warnings.filter(([message]) => message === "slow answer") };
@@ -81,7 +81,7 @@ describe("X-STEP-1 a step around each request", () => {
         }),
     });
     const errors: unknown[] = [];
-    const error = (message: string, facts: unknown): void => void errors.push([message, facts]);
+    const error = (message: string, fields: unknown): void => void errors.push([message, fields]);
     const logger = createLogger({ error });
     const api = await startApi({ parts: [faulty], logger });
     expect((await api.get("/ports?limit=1")).status).toBe(200);

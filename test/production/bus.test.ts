@@ -21,7 +21,7 @@ import {
   watch,
   type Machine,
   type Place,
-  type Watcher,
+  type Subscriber,
 } from "./processes.ts";
 
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
@@ -66,7 +66,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
     let place: Place;
     let machines: Machine[];
     let settings: Readonly<Record<string, string>>;
-    let watchers: readonly Watcher[];
+    let subscribers: readonly Subscriber[];
     let bus: Program | undefined;
     let busPort = NOBODY;
     let monitorPort = NOBODY;
@@ -80,7 +80,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       await place.sql.insist("update seat set n = $1 where id = 1 + $1 % 10", [n]);
     };
     /**
-     * Changes all rows one by one while `work` runs, and some more times. Expects every watcher to see the last change.
+     * Changes all rows one by one while `work` runs, and some more times. Expects every subscriber to see the last change.
      */
     const whileChanging = async (work: () => Promise<unknown>): Promise<void> => {
       const from = n;
@@ -102,7 +102,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
     const allSeen = async (): Promise<void> => {
       n++;
       await place.sql.insist("update seat set n = $1", [n]);
-      await until(() => watchers.every((watcher) => watcher.n() === n), `all watchers have seen ${n}`);
+      await until(() => subscribers.every((subscriber) => subscriber.n() === n), `all subscribers have seen ${n}`);
     };
     const oneReader = (): Promise<void> => until(async () => (await readers(place)).length === 1, "there is one slot");
     const anotherReader = async (than: number): Promise<void> => {
@@ -132,8 +132,11 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
         listeners === undefined ? listeningIn(logAfter(place, logLength)) : listeners(busPort, monitorPort);
       await until(async () => (await listening()) === PROCESSES, "all processes listen to the bus");
       const port = await startBalancer(machines.map((machine) => machine.port));
-      watchers = Array.from({ length: 12 }, (_, i) => watch(port, i % 4 === 0 ? undefined : 1 + (i % 10)));
-      await until(() => watchers.every((watcher) => watcher.n() !== -1), "all watchers have a first answer");
+      subscribers = Array.from({ length: 12 }, (_, i) => watch(port, i % 4 === 0 ? undefined : 1 + (i % 10)));
+      await until(
+        () => subscribers.every((subscriber) => subscriber.n() !== -1),
+        "all subscribers have a first answer",
+      );
       await oneReader();
       void (async () => {
         while (!isOver) {
@@ -145,7 +148,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
     });
     afterAll(async () => {
       isOver = true;
-      for (const watcher of watchers) watcher.close();
+      for (const subscriber of subscribers) subscriber.close();
       await Promise.all(machines.map((machine) => machine.stop()));
       await until(async () => (await readers(place)).length === 0, "the slot is gone");
     });

@@ -43,7 +43,7 @@ export const startShop = (url: string, options: StartOptions = {}): Promise<Test
 export interface Line {
   readonly level: "error" | "warn" | "info";
   readonly message: string;
-  readonly facts: unknown;
+  readonly fields: unknown;
 }
 
 /** Collects the log of an API. */
@@ -51,8 +51,8 @@ export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<
   const lines: Line[] = [];
   const take =
     (level: Line["level"]) =>
-    (message: string, facts?: unknown): void =>
-      void lines.push({ level, message, facts });
+    (message: string, fields?: unknown): void =>
+      void lines.push({ level, message, fields });
   return {
     lines,
     logger: createLogger({ error: take("error"), warn: take("warn"), info: take("info") }),

@@ -92,7 +92,7 @@ const start = (options: StartOptions = {}): Promise<TestApi> => {
   const lines: string[] = [];
   logLines = lines;
   const logger: Logger = createLogger({
-    error: (message, facts) => void lines.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
+    error: (message, fields) => void lines.push(`error ${message} ${JSON.stringify(fields ?? {})}`),
     warn: (message) => void lines.push(`warn ${message}`),
   });
   return startApi({

@@ -64,7 +64,7 @@ export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
     Number(/^relapi_(\d+)_/.exec(slot_name)?.[1]),
   );
 
-export interface Watcher {
+export interface Subscriber {
   /** The last value that the client received. */
   readonly n: () => number;
   /** Returns whether the client received an error instead. */
@@ -75,7 +75,7 @@ export interface Watcher {
 const BACK_MS = 100;
 
 /** A live query that reconnects when disconnected. */
-const watchText = (port: number, query: string): Watcher => {
+const watchText = (port: number, query: string): Subscriber => {
   let last = -1;
   let isRefused = false;
   let socket: WebSocket | undefined;
@@ -108,15 +108,15 @@ const watchText = (port: number, query: string): Watcher => {
 };
 
 /** Watches one row by its key, or the highest value. */
-export const watch = (port: number, id?: number): Watcher => {
-  const watcher = watchText(
+export const watch = (port: number, id?: number): Subscriber => {
+  const subscriber = watchText(
     port,
     id === undefined
       ? "subscription { seat_aggregate { aggregate { max { n } } } }"
       : `subscription { seat_by_pk(id: ${id}) { n } }`,
   );
-  atFileEnd(async () => watcher.close());
-  return watcher;
+  atFileEnd(async () => subscriber.close());
+  return subscriber;
 };
 
 /** The number of subscribed processes, according to the monitor of NATS. */

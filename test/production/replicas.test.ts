@@ -57,7 +57,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       `reads are answered by ${servers.map(({ port }) => port).join(" and ")}`,
     );
 
-  const textOf = ({ message, facts }: Line): string => `${message} ${JSON.stringify(facts)}`;
+  const textOf = ({ message, fields }: Line): string => `${message} ${JSON.stringify(fields)}`;
   /** Returns whether a replica was left out for a reason other than being slow or behind, which happens on a busy
    *  machine. */
   const isFault = (line: Line): boolean => line.level !== "info" && !/longer than|timeout|behind/.test(textOf(line));

@@ -43,7 +43,7 @@ test.skipIf(!capabilities.realServer)(
       expect(line).toEqual({
         level: "error",
         message: "failed to reload the schema; keeping the current one",
-        facts: {
+        fields: {
           reason: "permission denied for table pg_class",
           sqlstate: "42501",
           hint: "the login role lacks a right that is needed to read the schema",

@@ -98,13 +98,13 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
 
   test("G-SUB-13 the next subscriber misses no change after its first result", async () => {
     for (let round = 1; round <= 8; round++) {
-      const watcher = watch(machine.port, 2);
-      await until(() => watcher.n() !== -1, "the first answer");
+      const subscriber = watch(machine.port, 2);
+      await until(() => subscriber.n() !== -1, "the first answer");
       // each round begins at another moment of the interval
       await new Promise((resolve) => setTimeout(resolve, (round * 37) % 200));
       await place.sql.run("update seat set n = $1 where id = 2", [round]);
-      await until(() => watcher.n() === round, `change ${round}`);
-      watcher.close();
+      await until(() => subscriber.n() === round, `change ${round}`);
+      subscriber.close();
       // some clients subscribe while the changes are still read, others afterwards
       if (round % 4 === 0) await until(async () => !(await isRead()), "the changes are not read any more");
     }
@@ -146,14 +146,14 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
       const machines = await Promise.all(Array.from({ length: count }, () => startMachine(environment)));
       const readLog = (): string => loggedAt(place);
       const isQuiet = await startQuiet(machines, readLog);
-      const watchers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
-      await until(() => watchers.every((watcher) => watcher.n() !== -1), "the first answers");
+      const subscribers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
+      await until(() => subscribers.every((subscriber) => subscriber.n() !== -1), "the first answers");
       // the source may be chosen only after the first change
       for (const n of [3, 4, 5]) {
         await place.sql.run("update seat set n = $1 where id = 1", [n]);
-        await until(() => watchers.every((watcher) => watcher.n() === n), `change ${n}`);
+        await until(() => subscribers.every((subscriber) => subscriber.n() === n), `change ${n}`);
       }
-      for (const watcher of watchers) watcher.close();
+      for (const subscriber of subscribers) subscriber.close();
       expect(readLog()).toContain("update seat set n");
       await until(isQuiet, "the database receives no statement");
       // this change has no subscriber

@@ -697,9 +697,14 @@ describe("X-MED-1 X-MED-2 a media type of a plugin wraps the whole statement", a
   });
 
   test("X-MED-2 two wrappers of one name are refused at the start", () => {
-    const rival = definePlugin({ name: "rival", wrappers: [{ name: "explain", compile: (statement) => statement }] });
-    expect(() => relApi(compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none" }), rival))).toThrow(
-      'wrapper "explain" is declared by plugins "explain-media" and "rival": rename one or remove one of the plugins',
+    const otherPlugin = definePlugin({
+      name: "other-media",
+      wrappers: [{ name: "explain", compile: (statement) => statement }],
+    });
+    expect(() =>
+      relApi(compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none" }), otherPlugin)),
+    ).toThrow(
+      'wrapper "explain" is declared by plugins "explain-media" and "other-media": rename one or remove one of the plugins',
     );
   });
 });

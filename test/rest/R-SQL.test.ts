@@ -435,8 +435,8 @@ cases(api, [
 
 test("R-SQL-1 each request runs one statement beside the settings and the pre-request function", async () => {
   const statements: string[] = [];
-  const note = (message: string, facts?: Readonly<Record<string, unknown>>): void =>
-    void statements.push(`${message} ${JSON.stringify(facts ?? {})}`);
+  const note = (message: string, fields?: Readonly<Record<string, unknown>>): void =>
+    void statements.push(`${message} ${JSON.stringify(fields ?? {})}`);
   const ownApi = await startApi({
     logQuery: true,
     logger: createLogger({ info: note, debug: note }),

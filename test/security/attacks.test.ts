@@ -4,7 +4,13 @@ import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
-import { askGraphql, askRest, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import {
+  callGraphql,
+  callRest,
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer, jwtSecret, signToken } from "../support/tokens.ts";
 
@@ -64,7 +70,7 @@ const AUDIENCE: StartOptions = { jwtAud: "us" };
 const BARE: StartOptions = { adminSecret: undefined };
 
 beforeAll(async () => {
-  await installSight(await apiFor(HS));
+  await installCallerSettings(await apiFor(HS));
 });
 
 interface Attack {
@@ -95,10 +101,10 @@ const testRefusals = (rows: readonly Attack[]): void => {
   } of rows)
     test(title, async () => {
       const api = await apiFor(options);
-      const onRest = await askRest(api, headers);
+      const onRest = await callRest(api, headers);
       expect([onRest.status, onRest.json().code], onRest.text).toEqual(rest);
       if (onRest.status === 401) expect(onRest.headers["www-authenticate"]).toMatch(/^Bearer/);
-      const onGraphql = await askGraphql(api, headers);
+      const onGraphql = await callGraphql(api, headers);
       expect(onGraphql.json(), onGraphql.text).toEqual({
         errors: [{ message: expect.any(String), extensions: { path: expect.stringMatching(/^\$/), code: graphql } }],
       });
@@ -110,13 +116,16 @@ const testIgnored = (rows: readonly IgnoredAttack[]): void => {
   for (const { title, options = HS, headers, user, userId = "" } of rows)
     test(title, async () => {
       const api = await apiFor(options);
-      for (const sight of [sightOfRest(await askRest(api, headers)), sightOfGraphql(await askGraphql(api, headers))]) {
+      for (const callerSettings of [
+        readRestSettings(await callRest(api, headers)),
+        readGraphqlSettings(await callGraphql(api, headers)),
+      ]) {
         expect({
-          user: sight.current_user,
-          role: sight["session.role"],
-          userId: sight["session.user_id"] || "",
+          user: callerSettings.current_user,
+          role: callerSettings["session.role"],
+          userId: callerSettings["session.user_id"] || "",
         }).toEqual({ user, role: user, userId });
-        expect(JSON.parse(sight["request.jwt.claims"]!).role).toBe(user);
+        expect(JSON.parse(callerSettings["request.jwt.claims"]!).role).toBe(user);
       }
     });
 };
@@ -304,10 +313,12 @@ describe("the kid of a token", () => {
   ]);
   test("R-AUT-3 tokens with the right kid are accepted", async () => {
     const api = await apiFor(SET);
-    expect(sightOfRest(await askRest(api, bearer(CLAIMS, { header: { kid: "h" } }))).current_user).toBe("music_reader");
+    expect(readRestSettings(await callRest(api, bearer(CLAIMS, { header: { kid: "h" } }))).current_user).toBe(
+      "music_reader",
+    );
     expect(
-      sightOfGraphql(
-        await askGraphql(api, bearer(CLAIMS, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } })),
+      readGraphqlSettings(
+        await callGraphql(api, bearer(CLAIMS, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } })),
       ).current_user,
     ).toBe("music_reader");
   });
@@ -392,7 +403,7 @@ describe("size and form", () => {
     },
   ]);
   test("R-AUT-3 a token larger than headers may be is answered 431 before it is read", async () => {
-    const answer = await askRest(await apiFor(HS), bearer({ ...CLAIMS, pad: "x".repeat(20_000) })).catch(
+    const answer = await callRest(await apiFor(HS), bearer({ ...CLAIMS, pad: "x".repeat(20_000) })).catch(
       (error: unknown) => error,
     );
     expect(answer).toMatchObject({ status: 431 });
@@ -585,7 +596,7 @@ describe("headers of a session", () => {
     },
   ]);
   test("R-AUT-1 a token in the query string is not a credential", async () => {
-    const answer = await (await apiFor(HS)).get(`/api/sight?access_token=${signToken(FORGED_CLAIMS)}`);
+    const answer = await (await apiFor(HS)).get(`/api/caller_setting?access_token=${signToken(FORGED_CLAIMS)}`);
     expect(answer.status).toBe(400); // the parameter is an ordinary filter
   });
 
@@ -596,7 +607,7 @@ describe("headers of a session", () => {
       const socket = connect(port, "127.0.0.1", () =>
         socket.write(
           Buffer.from(
-            ["GET /api/rpc/seen HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n"),
+            ["GET /api/rpc/caller_settings HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n"),
             "latin1",
           ),
         ),
@@ -643,13 +654,13 @@ describe("credentials over a socket", () => {
     const closeCode = socket.closed.then(({ code }) => code);
     const first = await Promise.race([socket.next(({ type }) => type === "connection_ack"), closeCode]);
     if (typeof first === "number") return first;
-    socket.send({ id: "1", type: "subscribe", payload: { query: "{ seen { name value } }" } });
+    socket.send({ id: "1", type: "subscribe", payload: { query: "{ caller_settings { name value } }" } });
     const { payload: answer } = await socket.next(({ id }) => id === "1");
     await socket.close();
     const errors = Array.isArray(answer) ? answer : answer.errors;
     return (
       errors?.[0].extensions.code ??
-      answer.data.seen.find(({ name }: { name: string }) => name === "current_user").value
+      answer.data.caller_settings.find(({ name }: { name: string }) => name === "current_user").value
     );
   };
   const acting = { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "music_reader" };
@@ -704,8 +715,8 @@ describe("secrets in responses", () => {
     const tokens = [signToken(CLAIMS), signToken(FORGED_CLAIMS, { secret: "w".repeat(40) })];
     const api = await apiFor(HS);
     for (const token of tokens)
-      for (const ask of [askRest, askGraphql]) {
-        const answer = await ask(api, raw(token));
+      for (const call of [callRest, callGraphql]) {
+        const answer = await call(api, raw(token));
         messages.push(
           answer.headers["www-authenticate"] ?? "",
           ...(answer.text.includes('"errors"') || answer.status >= 400 ? [answer.text] : []),
@@ -718,8 +729,8 @@ describe("secrets in responses", () => {
   });
   test("G-SES-10 SQL does not see the admin secret", async () => {
     const api = await apiFor(HS);
-    for (const ask of [askRest, askGraphql]) {
-      const { text } = await ask(
+    for (const call of [callRest, callGraphql]) {
+      const { text } = await call(
         api,
         { "x-session-admin-secret": adminSecret, "x-hasura-admin-secret": adminSecret, "x-tenant": "t" },
         ["request.headers"],

@@ -11,7 +11,7 @@ import { collectErrors } from "../support/logger.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-const { logger, lines: faults } = collectErrors();
+const { logger, lines: internalErrors } = collectErrors();
 
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
 const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES }));
@@ -26,7 +26,7 @@ afterAll(async () => {
   expect(await graphql.gql("{ artist(where: {id: {_eq: 1}}) { name } }")).toEqual({
     data: { artist: [{ name: "Abba" }] },
   });
-  expect(faults).toEqual([]);
+  expect(internalErrors).toEqual([]);
 });
 
 /** The request, status and code, then the request options. */

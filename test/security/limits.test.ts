@@ -9,7 +9,7 @@ import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
 import { collectErrors, collectLines, createLogger } from "../support/logger.ts";
 
-const { logger: errorLogger, lines: faults } = collectErrors();
+const { logger: errorLogger, lines: internalErrors } = collectErrors();
 const { logger: warningLogger, lines: warnings } = collectLines("warn");
 const logger = createLogger({ error: errorLogger.error, warn: warningLogger.warn });
 
@@ -72,7 +72,7 @@ const wide = await startApi({
 });
 const usualGraphql = await startApi(forGraphql({ logger }));
 
-afterAll(() => expect(faults).toEqual([]));
+afterAll(() => expect(internalErrors).toEqual([]));
 
 const nest = (levels: number, open: string, close: string, core = ""): string =>
   open.repeat(levels) + core + close.repeat(levels);

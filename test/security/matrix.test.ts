@@ -1,7 +1,7 @@
 /** Every kind of caller on every surface, by configuration: the response, and the caller that SQL sees. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
-import { askGraphql, askRest, installSight, type Sight } from "../support/sight.ts";
+import { callGraphql, callRest, installCallerSettings, type CallerSettings } from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 
@@ -141,23 +141,23 @@ const CONFIGURATIONS: readonly {
   },
 ];
 
-const toSession = (sight: Sight): SeenSession => ({
-  user: sight.current_user ?? "",
-  role: sight["session.role"] ?? "",
-  userId: sight["session.user_id"] || null, // it is empty if an earlier caller of the connection had one
-  claims: JSON.parse(sight["request.jwt.claims"] ?? "{}"),
+const toSession = (callerSettings: CallerSettings): SeenSession => ({
+  user: callerSettings.current_user ?? "",
+  role: callerSettings["session.role"] ?? "",
+  userId: callerSettings["session.user_id"] || null, // it is empty if an earlier caller of the connection had one
+  claims: JSON.parse(callerSettings["request.jwt.claims"] ?? "{}"),
 });
 
-const sightOf = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight =>
+const readSettings = (rows: readonly { readonly name: string; readonly value: string | null }[]): CallerSettings =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
-const QUERY = "{ seen { name value } }";
+const QUERY = "{ caller_settings { name value } }";
 
 const onRest = async (api: TestApi, headers: HeaderValues, outcome: Outcome): Promise<void> => {
-  const answer = await askRest(api, headers);
+  const answer = await callRest(api, headers);
   if (outcome.rest === undefined) {
     expect(answer.status, answer.text).toBe(200);
-    expect(toSession(sightOf(answer.json()))).toEqual(outcome.session);
+    expect(toSession(readSettings(answer.json()))).toEqual(outcome.session);
     return;
   }
   const { code, message } = answer.json();
@@ -168,11 +168,11 @@ const onRest = async (api: TestApi, headers: HeaderValues, outcome: Outcome): Pr
 const onGraphql =
   (path: string) =>
   async (api: TestApi, headers: HeaderValues, outcome: Outcome): Promise<void> => {
-    const answer = await askGraphql(api, headers, [], path);
+    const answer = await callGraphql(api, headers, [], path);
     const body = answer.json();
     if (outcome.graphql === undefined) {
       expect(body, answer.text).toHaveProperty("data");
-      expect(toSession(sightOf(body.data.seen))).toEqual(outcome.session);
+      expect(toSession(readSettings(body.data.caller_settings))).toEqual(outcome.session);
       return;
     }
     const { message, extensions } = body.errors[0];
@@ -194,7 +194,7 @@ const onSocket = async (api: TestApi, headers: HeaderValues, outcome: Outcome): 
   for (const query of [QUERY, `subscription ${QUERY}`]) {
     socket.send({ id: query, type: "subscribe", payload: { query } });
     const { payload } = await socket.next((message) => message.id === query);
-    expect(toSession(sightOf(payload.data.seen))).toEqual(outcome.session);
+    expect(toSession(readSettings(payload.data.caller_settings))).toEqual(outcome.session);
   }
   await socket.close();
 };
@@ -224,7 +224,7 @@ for (const { name, options, outcomes } of CONFIGURATIONS)
     let api: TestApi;
     beforeAll(async () => {
       api = await startApi({ dbSchemas: ["public"], ...options });
-      await installSight(api);
+      await installCallerSettings(api);
     });
     for (const surface of SURFACES)
       for (const caller of Object.keys(CALLERS) as Caller[])

@@ -4,7 +4,7 @@ import { startApi } from "../support/api.ts";
 import { collectErrors } from "../support/logger.ts";
 import { HOSTILE_STRINGS } from "./hostile-strings.ts";
 
-const { logger, lines: faults } = collectErrors();
+const { logger, lines: internalErrors } = collectErrors();
 const api = await startApi({ dbAggregatesEnabled: true, logger });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
@@ -13,7 +13,7 @@ const encode = encodeURIComponent;
 /** Sends a request and expects success or an intentional error. */
 const send = async (path: string) => {
   const answer = await api.get(path);
-  expect(faults, path).toEqual([]);
+  expect(internalErrors, path).toEqual([]);
   expect(answer.status, `${path}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
   return answer;
 };
@@ -102,7 +102,7 @@ describe.each(HOSTILE_STRINGS)("%j", (text) => {
       { "x-anything": text, cookie: `a=${text}` },
     ]) {
       const answer = await api.get("/vessels?select=id", { headers });
-      expect(faults).toEqual([]);
+      expect(internalErrors).toEqual([]);
       expect(answer.status, answer.text).toBeLessThan(500);
     }
   });

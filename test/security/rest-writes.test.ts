@@ -3,7 +3,7 @@ import { rolledBack, startApi } from "../support/api.ts";
 import { collectErrors } from "../support/logger.ts";
 import { HOSTILE_STRINGS } from "./hostile-strings.ts";
 
-const { logger, lines: faults } = collectErrors();
+const { logger, lines: internalErrors } = collectErrors();
 const api = await startApi({ logger });
 
 const returnRows = rolledBack("return=representation");
@@ -17,7 +17,7 @@ const send = async (
   headers: Readonly<Record<string, string>> = returnRows,
 ) => {
   const answer = await api.request(method, path, { headers, body });
-  expect(faults, `${method} ${path}`).toEqual([]);
+  expect(internalErrors, `${method} ${path}`).toEqual([]);
   expect(answer.status, `${method} ${path}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
   return answer;
 };

@@ -5,7 +5,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, literal, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
 import type { TokenRules } from "../../plugins/auth/api.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import {
+  callGraphql,
+  callRest,
+  gqlError,
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
 import { createLogger } from "../support/logger.ts";
@@ -32,13 +39,16 @@ describe("an auth scheme of a plugin", () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [apiKeys(keys)] }));
-    await installSight(api);
+    await installCallerSettings(api);
   });
 
   test("R-AUT-6 G-AUTH-6 callers of the scheme have their role on both surfaces", async () => {
     const headers = { "X-Api-Key": "open sesame" };
-    for (const sight of [sightOfRest(await askRest(api, headers)), sightOfGraphql(await askGraphql(api, headers))])
-      expect(sight).toMatchObject({
+    for (const callerSettings of [
+      readRestSettings(await callRest(api, headers)),
+      readGraphqlSettings(await callGraphql(api, headers)),
+    ])
+      expect(callerSettings).toMatchObject({
         current_user: "music_reader",
         "session.role": "music_reader",
         "session.variables": '{"x-session-role":"music_reader"}',
@@ -47,23 +57,23 @@ describe("an auth scheme of a plugin", () => {
   });
   test("R-AUT-9 G-AUTH-6 an invalid credential of the scheme is refused, also beside a valid token", async () => {
     const headers = { "X-Api-Key": "guess", ...bearer({ role: "music_reader" }) };
-    const onRest = await askRest(api, headers);
+    const onRest = await callRest(api, headers);
     expect(onRest.status).toBe(401);
     expect(onRest.json()).toEqual({ code: "PGRST301", details: null, hint: null, message: "unknown API key" });
     expect(onRest.headers["www-authenticate"]).toBe(
       'Bearer error="invalid_token", error_description="unknown API key"',
     );
-    expect(gqlError(await askGraphql(api, headers))).toEqual({
+    expect(gqlError(await callGraphql(api, headers))).toEqual({
       message: "unknown API key",
       code: "access-denied",
       path: "$",
     });
-    expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(401);
+    expect((await callGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(401);
   });
   test("R-AUT-6 G-AUTH-7 the other auth schemes work as before", async () => {
-    expect(sightOfRest(await askRest(api)).current_user).toBe("music_nobody");
-    expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_editor");
-    expect(sightOfGraphql(await askGraphql(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
+    expect(readRestSettings(await callRest(api)).current_user).toBe("music_nobody");
+    expect(readRestSettings(await callRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_editor");
+    expect(readGraphqlSettings(await callGraphql(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
       "postgres",
     );
   });
@@ -77,28 +87,28 @@ describe("an auth scheme of a plugin", () => {
 describe("each scheme is a plugin of its own", () => {
   test("R-AUT-6 without jwt-tokens a token is not a credential", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("jwt-tokens")] }));
-    await installSight(api);
-    expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_nobody");
-    expect(sightOfGraphql(await askGraphql(api, { authorization: "Bearer nonsense" })).current_user).toBe(
+    await installCallerSettings(api);
+    expect(readRestSettings(await callRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_nobody");
+    expect(readGraphqlSettings(await callGraphql(api, { authorization: "Bearer nonsense" })).current_user).toBe(
       "music_nobody",
     );
   });
   test("G-AUTH-5 without jwt-tokens the error requires the admin secret even if jwtSecret is set", async () => {
     const api = await startApi(forGraphql({ anonRole: undefined, parts: [without("jwt-tokens")] }));
-    expect(gqlError(await askGraphql(api)).message).toBe("x-session-admin-secret required, but not found");
+    expect(gqlError(await callGraphql(api)).message).toBe("x-session-admin-secret required, but not found");
   });
   test("R-AUT-8 without admin-secret no caller is administrator", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("admin-secret")] }));
-    await installSight(api);
-    expect(sightOfRest(await askRest(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
+    await installCallerSettings(api);
+    expect(readRestSettings(await callRest(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
       "music_nobody",
     );
   });
   test("R-AUT-6 without anonymous a caller without a credential is refused", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("anonymous")] }));
-    const answer = await askRest(api);
+    const answer = await callRest(api);
     expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
-    expect(gqlError(await askGraphql(api))).toMatchObject({ code: "access-denied" });
+    expect(gqlError(await callGraphql(api))).toMatchObject({ code: "access-denied" });
   });
   test("R-AUT-6 an auth scheme may call another service and be slow", async () => {
     const slowScheme = definePlugin({
@@ -122,10 +132,12 @@ describe("each scheme is a plugin of its own", () => {
       },
     });
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slowScheme] }));
-    await installSight(api);
-    expect(sightOfRest(await askRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe("music_reader");
-    expect(sightOfGraphql(await askGraphql(api, {})).current_user).toBe("music_nobody");
-    expect((await askRest(api, { cookie: "who=teapot" })).status).toBe(418);
+    await installCallerSettings(api);
+    expect(readRestSettings(await callRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe(
+      "music_reader",
+    );
+    expect(readGraphqlSettings(await callGraphql(api, {})).current_user).toBe("music_nobody");
+    expect((await callRest(api, { cookie: "who=teapot" })).status).toBe(418);
   });
 });
 
@@ -148,7 +160,7 @@ describe("a scheme that queries the database", () => {
       forGraphql({
         anonRole: "music_nobody",
         parts: [lookUp(text)],
-        logger: createLogger({ error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`) }),
+        logger: createLogger({ error: (message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`) }),
       }),
     );
   const statements: readonly (readonly [string, ReturnType<typeof sql>])[] = [
@@ -164,18 +176,18 @@ describe("a scheme that queries the database", () => {
     async (_title, text) => {
       const lines: string[] = [];
       const api = await withScheme(text, lines);
-      const onRest = await askRest(api, headers);
+      const onRest = await callRest(api, headers);
       expect([onRest.status, onRest.json()]).toEqual([
         500,
         { code: "PGRSTX00", details: null, hint: null, message: "internal error" },
       ]);
       expect(onRest.headers["www-authenticate"]).toBeUndefined();
-      expect(gqlError(await askGraphql(api, headers))).toEqual({
+      expect(gqlError(await callGraphql(api, headers))).toEqual({
         message: "internal error",
         code: "unexpected",
         path: "$",
       });
-      expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
+      expect((await callGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
       const errorLines = lines.filter((line) => line.startsWith("database error in an auth scheme"));
       expect(errorLines).toHaveLength(3);
       for (const line of errorLines) expect(line).toContain('"plugin":"look-up","hook":"authorize"');
@@ -199,25 +211,25 @@ describe("a scheme that queries the database", () => {
           logger: createLogger({}),
         }),
       );
-      expect((await askRest(api, headers)).json().message).toBe(restMessage);
-      expect(gqlError(await askGraphql(api, headers)).message).toBe(graphqlMessage);
+      expect((await callRest(api, headers)).json().message).toBe(restMessage);
+      expect(gqlError(await callGraphql(api, headers)).message).toBe(graphqlMessage);
       await api.close();
     }
   });
 
   test("R-AUT-13 an auth scheme whose database is unavailable is 503", async () => {
     const api = await withScheme(sql`select public.raise_state('57P01', 'gone')`);
-    const answer = await askRest(api, headers);
+    const answer = await callRest(api, headers);
     expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
     await api.close();
   });
 
   test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are passed on", async () => {
     const raisingApi = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
-    expect((await askRest(raisingApi, headers)).status).toBe(402);
+    expect((await callRest(raisingApi, headers)).status).toBe(402);
     await raisingApi.close();
     const refusingApi = await withScheme(sql`select 1`);
-    expect((await askRest(refusingApi, headers)).status).toBe(401);
+    expect((await callRest(refusingApi, headers)).status).toBe(401);
     const socket = await openSocket(refusingApi);
     socket.send({ type: "connection_init", payload: headers });
     expect((await socket.closed).code).toBe(4403);
@@ -277,7 +289,7 @@ describe("a surface with credential rules of its own", () => {
     expect((await api.get("/artist?limit=1", { headers: { authorization: "Bearer x.y.z" } })).json().code).toBe(
       "PGRST301",
     );
-    expect(gqlError(await askGraphql(api, { authorization: "Soap x" })).code).toBe("invalid-headers");
+    expect(gqlError(await callGraphql(api, { authorization: "Soap x" })).code).toBe("invalid-headers");
     await api.close();
   });
 });

@@ -22,7 +22,14 @@ import {
 } from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
-import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import {
+  callGraphql,
+  callRest,
+  gqlError,
+  installCallerSettings,
+  readGraphqlSettings,
+  readRestSettings,
+} from "../support/caller-settings.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, jwtSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -34,7 +41,7 @@ const { logger, lines: log } = collectLines("error", "warn");
 
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
-await installSight(api);
+await installCallerSettings(api);
 const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, ...more }));
 const posting = await start({ authHookMode: "post" });
 const hasty = await start({ authHookTimeout: 1 });
@@ -55,7 +62,7 @@ const askTypename = (target: TestApi, headers: HeaderValues = {}): Promise<Answe
 describe("the settings", () => {
   test("X-HOOK-1 without the setting no webhook is called, and the other schemes decide", async () => {
     const plain = await start({ authHook: undefined, anonRole: "music_nobody" });
-    expect(sightOfRest(await askRest(plain)).current_user).toBe("music_nobody");
+    expect(readRestSettings(await callRest(plain)).current_user).toBe("music_nobody");
     expect(hook.requests).toEqual([]);
   });
 
@@ -83,7 +90,7 @@ describe("the settings", () => {
     await own.reload();
     expect(log).toEqual([`${problem} undefined`]);
     expect(healthProblems?.list()).toEqual([`auth hook: ${problem}`]);
-    expect(sightOfRest(await askRest(own)).current_user).toBe("music_reader");
+    expect(readRestSettings(await callRest(own)).current_user).toBe("music_reader");
     await api.sql(`alter role current_user in database ${name} reset pgrst.jwt_secret`);
     await own.reload();
     expect(healthProblems?.list()).toEqual([]);
@@ -106,13 +113,13 @@ describe("the settings", () => {
     ["plus", plus],
   ])("X-HOOK-1 the preset %s calls the webhook for callers of GraphQL", async (_, preset) => {
     const otherApi = await startApi(forGraphql({ ...options, preset }));
-    expect(sightOfGraphql(await askGraphql(otherApi)).current_user).toBe("music_reader");
+    expect(readGraphqlSettings(await callGraphql(otherApi)).current_user).toBe("music_reader");
     expect(hook.requests).toHaveLength(1);
   });
 
   test("X-HOOK-1 the preset restCompat calls the webhook for callers of REST", async () => {
     const otherApi = await startApi(forGraphql({ ...options, preset: restCompat }));
-    expect(sightOfRest(await askRest(otherApi)).current_user).toBe("music_reader");
+    expect(readRestSettings(await callRest(otherApi)).current_user).toBe("music_reader");
     expect(hook.requests).toHaveLength(1);
   });
 
@@ -120,7 +127,7 @@ describe("the settings", () => {
     const otherApi = await startApi(
       forGraphql({ ...options, anonRole: "music_nobody", parts: [without("auth-hook")] }),
     );
-    expect(sightOfRest(await askRest(otherApi)).current_user).toBe("music_nobody");
+    expect(readRestSettings(await callRest(otherApi)).current_user).toBe("music_nobody");
     expect(hook.requests).toEqual([]);
   });
 });
@@ -235,16 +242,16 @@ describe("the caller", () => {
       other: "",
     });
     const requested = { "x-session-role": "music_editor", "x-hasura-user-id": "8" };
-    for (const sight of [
-      sightOfRest(await askRest(api, requested)),
-      sightOfGraphql(await askGraphql(api, requested)),
+    for (const callerSettings of [
+      readRestSettings(await callRest(api, requested)),
+      readGraphqlSettings(await callGraphql(api, requested)),
     ]) {
-      expect(sight).toMatchObject({
+      expect(callerSettings).toMatchObject({
         current_user: "music_artist",
         "session.role": "music_artist",
         "session.user_id": "7",
       });
-      expect(JSON.parse(sight["session.variables"] ?? "")).toEqual({
+      expect(JSON.parse(callerSettings["session.variables"] ?? "")).toEqual({
         "x-session-role": "music_artist",
         "x-session-artist-id": "3",
         "x-session-user-id": "7",
@@ -272,9 +279,9 @@ describe("the caller", () => {
 
   test("X-HOOK-5 the role admin is an ordinary role, unless the setting for tokens says otherwise", async () => {
     hook.answer = json({ "X-Hasura-Role": "admin" });
-    expect((await askRest(api)).status).toBeGreaterThanOrEqual(400);
+    expect((await callRest(api)).status).toBeGreaterThanOrEqual(400);
     const otherApi = await start({ adminRoleInTokens: true });
-    expect(sightOfGraphql(await askGraphql(otherApi))["session.role"]).toBe("admin");
+    expect(readGraphqlSettings(await callGraphql(otherApi))["session.role"]).toBe("admin");
   });
 
   test("X-HOOK-5a X-SET-5 the role admin can be the administrator without the plugin jwt-tokens", async () => {
@@ -282,7 +289,7 @@ describe("the caller", () => {
     const environment = { ADMIN_ROLE_IN_TOKENS: "true" };
     const given = optionsFromEnvironment(compose(gqlCompat({}), without("jwt-tokens")), environment);
     const other = await start({ ...given, parts: [without("jwt-tokens")] });
-    expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
+    expect(readGraphqlSettings(await callGraphql(other))["session.role"]).toBe("admin");
   });
 
   test("X-HOOK-5 the webhook is called for each request, even if the request equals an earlier one", async () => {
@@ -293,10 +300,10 @@ describe("the caller", () => {
   });
 
   test("X-HOOK-10 the admin secret takes precedence, and a wrong one is refused, without the webhook", async () => {
-    expect(sightOfGraphql(await askGraphql(api, { "x-hasura-admin-secret": adminSecret }))["session.role"]).toBe(
+    expect(readGraphqlSettings(await callGraphql(api, { "x-hasura-admin-secret": adminSecret }))["session.role"]).toBe(
       "admin",
     );
-    const answer = await askGraphql(api, { "x-hasura-admin-secret": "guess" });
+    const answer = await callGraphql(api, { "x-hasura-admin-secret": "guess" });
     expect(gqlError(answer).message).toBe("invalid x-session-admin-secret");
     expect(hook.requests).toEqual([]);
   });
@@ -387,10 +394,10 @@ describe("stored settings", () => {
         }),
     });
     const other = await start({ parts: [look] });
-    await askRest(other);
+    await callRest(other);
     await storeSetting("set pgrst.db_anon_role = 'music_reader'");
     await other.reload();
-    await askRest(other);
+    await callRest(other);
     expect(seen).toEqual([false, true]);
   });
 });
@@ -427,7 +434,7 @@ describe("a refusal", () => {
       code: "access-denied",
       path: "$",
     });
-    const answer = await askRest(api);
+    const answer = await callRest(api);
     expect([answer.status, answer.json().message]).toEqual([401, "Authentication hook unauthorized this request"]);
     expect(log).toEqual([]);
   });
@@ -460,7 +467,7 @@ describe("a webhook that fails", () => {
   ])("X-HOOK-7 %s is an error of the server", async (_, answer, message) => {
     hook.answer = answer;
     expect(gqlError(await askTypename(api))).toEqual({ message, code: "unexpected", path: "$" });
-    const onRest = await askRest(api);
+    const onRest = await callRest(api);
     expect([onRest.status, onRest.json().message]).toEqual([500, message]);
     expect((await api.post("/v1alpha1/graphql", { body: { query: "{ __typename }" } })).status).toBe(500);
   });
@@ -474,7 +481,7 @@ describe("a webhook that fails", () => {
         code: "invalid-params",
         path: "$",
       });
-      expect((await askRest(api)).status).toBe(500);
+      expect((await callRest(api)).status).toBe(500);
     },
   );
 

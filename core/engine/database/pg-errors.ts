@@ -154,7 +154,7 @@ const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INV
 
 /** Returns the reason why no attempt to connect can succeed until the configuration changes. Undefined if an attempt
  *  may succeed. */
-export const classifyLoginRefusal = (error: unknown): "login" | "certificate" | undefined => {
+export const classifyLoginError = (error: unknown): "login" | "certificate" | undefined => {
   if (!(error instanceof RelApiError) || error.code !== "connection-failed") return undefined;
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;

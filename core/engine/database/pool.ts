@@ -70,7 +70,7 @@ interface Waiter {
   timer: NodeJS.Timeout | undefined;
 }
 
-const SWEEP_MS = 5000;
+const EXPIRY_CHECK_MS = 5000;
 /** The time after a lost connection in which other idle connections are checked before their use. */
 const LIVENESS_CHECK_MS = 1000;
 /** The shortest time between two warnings of an exhausted pool. */
@@ -219,14 +219,14 @@ export const createPool = (options: PoolOptions): Pool => {
       waiters.push(waiter);
     });
 
-  const sweep = setInterval(
+  const expiryTimer = setInterval(
     () => {
       const nowMs = Date.now();
       for (const entry of idle.slice()) if (isStale(entry, nowMs) || nowMs - entry.idleSinceMs >= idleMs) drop(entry);
     },
-    Math.max(100, Math.min(SWEEP_MS, idleMs / 2, lifetimeMs / 2)),
+    Math.max(100, Math.min(EXPIRY_CHECK_MS, idleMs / 2, lifetimeMs / 2)),
   );
-  sweep.unref();
+  expiryTimer.unref();
   const stopWatching = server.watch({
     connections: () => connections.keys(),
     onLost: (isUnreachable) => {
@@ -289,7 +289,7 @@ export const createPool = (options: PoolOptions): Pool => {
     }),
     close: async (patienceMs) => {
       isClosed = true;
-      clearInterval(sweep);
+      clearInterval(expiryTimer);
       stopWatching();
       failWaiters(poolTimeout());
       for (const entry of idle.slice()) drop(entry);

@@ -5,7 +5,7 @@ import { compileCallSource } from "./call.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import type { RelatedRows } from "./related-rows.ts";
-import { badPlan, lookUpRelation, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { badPlan, addDependency, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileCurrentRows, compileWrittenRows } from "./step-rows.ts";
 
 /** The origin of a level's rows, if the read itself does not determine the origin. */
@@ -44,7 +44,7 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
     return { from: options.related.from, scope: options.related.scope, on: options.related.on };
   if (options.from !== undefined) return { ...options.from, on: undefined };
   if ("relation" in source) {
-    const relation = lookUpRelation(compiler, source.relation);
+    const relation = addDependency(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
     // the relation's own name is used if possible, so that database messages contain that name
     const from =

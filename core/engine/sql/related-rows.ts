@@ -2,7 +2,7 @@
 import { relationshipOf, type Relationship } from "../model/model.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import { lookUpRelation, badPlan, quoteQualifiedName, compileRow, type Compiler, type Scope } from "./scope.ts";
+import { addDependency, badPlan, quoteQualifiedName, compileRow, type Compiler, type Scope } from "./scope.ts";
 
 export interface RelatedRows {
   readonly relationship: Relationship;
@@ -24,7 +24,7 @@ export const requireRelationship = (scope: Scope, id: string): Relationship => {
  *  @rule R-SQL-7 R-SQL-8 */
 export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
   const relationship = requireRelationship(parent, id);
-  const target = lookUpRelation(compiler, relationship.target);
+  const target = addDependency(compiler, relationship.target);
   const row = compiler.alias(name ?? relationship.target.name);
   const scope: Scope = {
     row,
@@ -51,7 +51,7 @@ export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string
     );
     return { relationship, scope, from, on: join(on, " and ") };
   }
-  lookUpRelation(compiler, junction.relation);
+  addDependency(compiler, junction.relation);
   const junctionRow = compiler.alias(junction.relation.name);
   const toTarget = junction.target.map(([column, key]) => sql`${ident(junctionRow, key)} = ${ident(row, column)}`);
   const toSource = junction.source.map(

@@ -19,7 +19,7 @@ import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
 import type { PayloadRows } from "../plan/walk.ts";
 import { compileGivenRows, compilePayloadRows } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
-import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { addDependency, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileWroteRows } from "./step-rows.ts";
 import { compileValue } from "./value.ts";
 import { compileChecks, NO_CHECK, type WriteChecks } from "./write-checks.ts";
@@ -128,7 +128,7 @@ const compileKey = (compiler: Compiler, relation: Relation, column: string, ref:
   compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, ref) ?? compileValue(compiler, ref);
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
-  const relation = lookUpRelation(compiler, plan.into);
+  const relation = addDependency(compiler, plan.into);
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // the target of the insert reserves this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
@@ -343,7 +343,7 @@ const compileStepRead = (
 
 /** Compiles an update, whose values come from a payload or from assignments. @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
-  const relation = lookUpRelation(compiler, plan.relation);
+  const relation = addDependency(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
   const returned = listReturnedColumns(compiler.model, relation, plan, use);
@@ -425,7 +425,7 @@ const compileLocked = (
   );
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
-  const relation = lookUpRelation(compiler, plan.from);
+  const relation = addDependency(compiler, plan.from);
   if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
   const returned = listReturnedColumns(compiler.model, relation, plan, use);
@@ -443,7 +443,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
 };
 
 const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
-  const relation = "relation" in plan.from ? lookUpRelation(compiler, plan.from.relation) : undefined;
+  const relation = "relation" in plan.from ? addDependency(compiler, plan.from.relation) : undefined;
   if (relation === undefined) throw badPlan("a step that reads finds rows of a relation");
   compiler.alias(relation.name);
   return compileStepRead(compiler, relation, ident(compiler.alias("_written")), plan.where);

@@ -113,11 +113,11 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
         timer = setTimeout(() => reject(new Error("it took too long")), ANSWER_TIMEOUT_MS);
       });
       try {
-        const reply = runScript(redis, {
+        const answer = runScript(redis, {
           keys: [name],
           arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"],
         });
-        const waitMs = await Promise.race([reply, timeout]);
+        const waitMs = await Promise.race([answer, timeout]);
         if (isUnavailable) {
           isUnavailable = false;
           logger.info("rate limits are counted in Redis again");

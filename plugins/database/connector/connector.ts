@@ -12,7 +12,7 @@ import { parseHosts } from "./hosts.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
 import { findDatabaseUrl, openTarget, type Target } from "./open-target.ts";
-import { classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
+import { classifyLoginError } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
 import { connectorSettings } from "../settings.ts";
 import { createReplicas } from "./replicas.ts";
@@ -47,7 +47,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
    *  R-HST-11 */
   const reportOpening = (error?: unknown): void => {
     if (error === undefined) listener?.retryNow();
-    if (error !== undefined && classifyLoginRefusal(error) === undefined) return;
+    if (error !== undefined && classifyLoginError(error) === undefined) return;
     if (isLoginRefused === (error !== undefined) || !isLoaded()) return;
     isLoginRefused = error !== undefined;
     if (isLoginRefused)

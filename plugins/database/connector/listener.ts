@@ -6,7 +6,7 @@ import { untilAborted } from "../../shared/abort.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { createBackoff } from "../../../core/engine/database/backoff.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { classifyLoginRefusal, readSqlstate } from "../../../core/engine/database/pg-errors.ts";
+import { classifyLoginError, readSqlstate } from "../../../core/engine/database/pg-errors.ts";
 import { registerChannels } from "./channels.ts";
 
 export interface Listener extends Pick<Connector, "listen" | "close"> {
@@ -140,7 +140,7 @@ export const createListener = (
       channelNames.forEach(callMissed);
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `onConnectionLost` handles this
-      if (isLoaded() && (isDirect || classifyLoginRefusal(error) === undefined))
+      if (isLoaded() && (isDirect || classifyLoginError(error) === undefined))
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
         });

@@ -4,7 +4,7 @@ import { getErrorMessage, RelApiError, type Logger } from "../../../core/index.t
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { isPgError, classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
+import { isPgError, classifyLoginError } from "../../../core/engine/database/pg-errors.ts";
 import type { Pool } from "../../../core/engine/database/pool.ts";
 import { formatCount } from "../../shared/plural.ts";
 
@@ -87,7 +87,7 @@ const createWatch = (
       connection = undefined;
       if (isClosed) return;
       onFailure(error, isUnreachable);
-      if (classifyLoginRefusal(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
+      if (classifyLoginError(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
       if (wasOpen) return void checkPosition();
     } finally {
       clearTimeout(recheck);

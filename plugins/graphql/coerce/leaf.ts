@@ -14,13 +14,13 @@ export const getEnumLiteralName = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && ENUM in value ? (value[ENUM] as string) : undefined;
 
 /** Returns the value of a variable, or its default. */
-export type LookUp = (variable: string) => Json;
+export type GetVariable = (variable: string) => Json;
 
 /** Converts a literal to JSON. With `inJson`, enum literals become strings. @rule G-TYP-33 */
-export const convertLiteral = (node: ValueNode, lookUp: LookUp, inJson = false): Json => {
+export const convertLiteral = (node: ValueNode, getVariable: GetVariable, inJson = false): Json => {
   switch (node.kind) {
     case "Variable":
-      return lookUp(node.name.value);
+      return getVariable(node.name.value);
     case "IntValue":
       return exactNumber(node.value);
     case "FloatValue":
@@ -33,10 +33,10 @@ export const convertLiteral = (node: ValueNode, lookUp: LookUp, inJson = false):
     case "EnumValue":
       return inJson ? node.value : createEnumLiteral(node.value);
     case "ListValue":
-      return node.values.map((value) => convertLiteral(value, lookUp, inJson));
+      return node.values.map((value) => convertLiteral(value, getVariable, inJson));
     default:
       return Object.fromEntries(
-        node.fields.map((field) => [field.name.value, convertLiteral(field.value, lookUp, true)]),
+        node.fields.map((field) => [field.name.value, convertLiteral(field.value, getVariable, true)]),
       ); // objects are JSON or GeoJSON in every position
   }
 };

@@ -11,7 +11,7 @@ import {
   type ValueNode,
 } from "graphql";
 import { memoize, type Json, type SentValue } from "../../../core/index.ts";
-import { describeValue, type LookUp, convertLiteral } from "../coerce/leaf.ts";
+import { describeValue, type GetVariable, convertLiteral } from "../coerce/leaf.ts";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 
@@ -158,9 +158,9 @@ export const computeValue = <Value>(source: Source<Value>, variables: VariableVa
 export const mapSource = <From, To>(source: Source<From>, convert: (value: From) => To): Source<To> =>
   "fixed" in source ? { fixed: convert(source.fixed) } : { make: (variables) => convert(source.make(variables)) };
 
-/** Returns the function with which leaves of literals look up the values of variables. */
-export const createLookUp =
-  (values: VariableValues): LookUp =>
+/** Returns the function that returns the values of variables in literals. */
+export const createVariableGetter =
+  (values: VariableValues): GetVariable =>
   (name) => {
     const value = values.get(name);
     if (value === undefined) return null;

@@ -25,7 +25,13 @@ import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH, NAME } from "../document/parse.ts";
-import { fitsType, createLookUp, type Declarations, type Source, type VariableValues } from "../document/variables.ts";
+import {
+  fitsType,
+  createVariableGetter,
+  type Declarations,
+  type Source,
+  type VariableValues,
+} from "../document/variables.ts";
 import {
   unexpectedValue,
   expectedList,
@@ -321,6 +327,6 @@ export const readLeaf = (
   }
   const { node } = input;
   checkItems(context, node, position, path);
-  const read = (variables: VariableValues): Json => convertLiteral(node, createLookUp(variables), isJson);
+  const read = (variables: VariableValues): Json => convertLiteral(node, createVariableGetter(variables), isJson);
   return holdsVariable(node) ? { make: read } : { fixed: read(context.variables.bound) };
 };

@@ -107,9 +107,9 @@ const readPlainRows = (
 
 /** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
 const checkValueCount = (planner: Planner, variables: VariableValues): void => {
-  const { insertValues, variableInsertValues: heldValues } = planner.budget;
+  const { insertValues, variableInsertValues } = planner.budget;
   const total = [...getReadLists(variables).values()].reduce((sum, { valueCount }) => sum + valueCount, 0);
-  if (total > insertValues + heldValues) throw tooManyValues(planner);
+  if (total > insertValues + variableInsertValues) throw tooManyValues(planner);
 };
 
 /** Creates the source of the payload. Each request reads its list in a variable again, because the number of rows

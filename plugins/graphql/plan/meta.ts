@@ -2,7 +2,7 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { convertLiteral } from "../coerce/leaf.ts";
-import { createLookUp } from "../document/variables.ts";
+import { createVariableGetter } from "../document/variables.ts";
 import { tooMany } from "../errors.ts";
 import { checkBuiltInValue } from "./input.ts";
 import type { Planner, SelectedField } from "./planner.ts";
@@ -67,13 +67,13 @@ const mergeNodes = ({ node, selections }: SelectedField): FieldNode => {
 
 /** Returns the values of all variables, because variables in directives and arguments determine the result. */
 const readVariableValues = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
-  const lookUp = createLookUp(variables.bound);
+  const getVariable = createVariableGetter(variables.bound);
   return Object.fromEntries(
     [...declarations.keys()].flatMap((name): [string, Json][] => {
       const value = variables.open(name);
       return value === undefined
         ? []
-        : [[name, "literal" in value ? convertLiteral(value.literal, lookUp, true) : value.value()]];
+        : [[name, "literal" in value ? convertLiteral(value.literal, getVariable, true) : value.value()]];
     }),
   );
 };

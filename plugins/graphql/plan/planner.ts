@@ -126,10 +126,10 @@ export const coerceLeaf = <Value>(
 export const bindLeaf = (
   planner: Planner,
   located: LocatedInput,
-  isJsonPlace: boolean,
+  isJsonPosition: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const { value, source } = coerceLeaf(planner, readLeaf(planner, located, isJsonPlace), coerce);
+  const { value, source } = coerceLeaf(planner, readLeaf(planner, located, isJsonPosition), coerce);
   planner.budget.boundLength -= value?.length ?? 0;
   if (planner.budget.boundLength < 0) throw boundValuesTooLarge(getMaxBoundLength(planner.schema.options));
   return bind(planner, source);

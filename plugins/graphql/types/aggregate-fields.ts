@@ -11,8 +11,8 @@ import type { GqlValueType } from "../value-types.ts";
 /** Returns the aggregate functions of the role's schema, by their GraphQL names. */
 export const listAggregateFunctions = ({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
-    const word = getAggregateName(spec);
-    return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
+    const aggregateName = getAggregateName(spec);
+    return aggregateName === undefined || spec.types === undefined ? [] : [{ spec, aggregateName }];
   });
 
 /** Returns true if the aggregate accepts a column of this type. @rule G-OUT-8 G-OUT-9 */
@@ -45,9 +45,9 @@ export const buildAggregateFieldsType = (build: GqlBuild, table: GqlTable): Grap
 
 /** Returns the aggregate functions with result types for comparisons. A Float result is compared as a Float. */
 export const buildAggregateFunctions = (build: GqlBuild): ReturnType<GqlBuild["aggregateFunctions"]> =>
-  listAggregateFunctions(build.schema.registry).map(({ spec, word }) => ({
+  listAggregateFunctions(build.schema.registry).map(({ spec, aggregateName }) => ({
     fn: spec.name,
-    name: build.fieldName(word),
+    name: build.fieldName(aggregateName),
     findResultType: (value) => {
       if (!acceptsValue(spec, value)) return undefined;
       const { result } = spec;

@@ -21,15 +21,15 @@ import type { GqlTable, GqlNamePart } from "../catalog-types.ts";
 interface PredicateFunction {
   readonly fn: string;
   /** The GraphQL name of the function. */
-  readonly word: string;
+  readonly aggregateName: string;
   readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
 
 const listPredicateFunctions = ({ aggregates }: Registry): readonly PredicateFunction[] =>
   [...aggregates.values()].flatMap((spec) => {
-    const word = getAggregateName(spec);
+    const aggregateName = getAggregateName(spec);
     const { name, predicate } = spec;
-    return word === undefined || predicate === undefined ? [] : [{ fn: name, word, predicate }];
+    return aggregateName === undefined || predicate === undefined ? [] : [{ fn: name, aggregateName, predicate }];
   });
 
 /** Builds the name part of a function, which naming conventions do not split: `bool_and`, `Bool_and`. @rule G-NAM-8 */
@@ -49,15 +49,20 @@ const findArgumentColumns = (build: GqlBuild, table: GqlTable, takes: string): r
 const listArgumentColumns = (
   build: GqlBuild,
   table: GqlTable,
-  { word, predicate: { type = "" } }: PredicateFunction,
+  { aggregateName, predicate: { type = "" } }: PredicateFunction,
 ): GraphQLEnumType | undefined => {
   const columns = findArgumentColumns(build, table, type);
   if (columns.length === 0) return undefined;
-  const words = [table.namePart, "aggregate_bool_exp", buildFunctionPart(word), "arguments_columns"] as const;
+  const argumentParts = [
+    table.namePart,
+    "aggregate_bool_exp",
+    buildFunctionPart(aggregateName),
+    "arguments_columns",
+  ] as const;
   return build.enumeration({
-    name: build.typeName(table.namePart, "select_column", ...words),
+    name: build.typeName(table.namePart, "select_column", ...argumentParts),
     relation: table.relation,
-    description: `select "${build.fieldName(...words)}" columns of table ${quoteTableName(table)}`,
+    description: `select "${build.fieldName(...argumentParts)}" columns of table ${quoteTableName(table)}`,
     values: () => listColumnValues(columns),
   });
 };
@@ -80,19 +85,19 @@ const buildBoolExpFields = forTable((build, table) =>
 
 const buildFunctionFields = forTable((build, table) =>
   collectFields(
-    listPredicateFunctions(build.schema.registry).map(({ fn, word, predicate }) => {
+    listPredicateFunctions(build.schema.registry).map(({ fn, aggregateName, predicate }) => {
       const { type: takes, result, columns = 1 } = predicate;
       const value = build.valueType(result);
       if (value === undefined || (takes !== undefined && findArgumentColumns(build, table, takes).length === 0))
         return undefined;
       const type = build.inputObject({
-        name: build.predicateTypeName(table.namePart, "aggregate_bool_exp", buildFunctionPart(word)),
+        name: build.predicateTypeName(table.namePart, "aggregate_bool_exp", buildFunctionPart(aggregateName)),
         scope: "predicate",
         relation: table.relation,
         fn,
       });
       const takenColumns = takes === undefined ? "any" : columns;
-      return buildEntry(word, type, { kind: "predicate", fn, value, columns: takenColumns });
+      return buildEntry(aggregateName, type, { kind: "predicate", fn, value, columns: takenColumns });
     }),
   ),
 );
@@ -113,7 +118,7 @@ const buildArgumentsType = (
           name: build.predicateTypeName(
             table.namePart,
             "aggregate_bool_exp",
-            buildFunctionPart(predicate.word),
+            buildFunctionPart(predicate.aggregateName),
             "arguments",
           ),
           scope: "predicate_arguments",

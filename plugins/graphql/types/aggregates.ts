@@ -91,16 +91,16 @@ const buildAggregateFields = forTable((build, table) => {
   };
   return collectFields([
     buildEntry("count", wrapNonNull(GraphQLInt), { kind: "count" }, { args }),
-    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
+    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, aggregateName }) => {
       const type = build.object({
-        name: build.typeName(table.namePart, `${word}_fields`),
+        name: build.typeName(table.namePart, `${aggregateName}_fields`),
         scope: "aggregate_columns",
         relation: table.relation,
         fn,
-        description: `aggregate ${build.fieldName(word)} on columns`,
+        description: `aggregate ${build.fieldName(aggregateName)} on columns`,
         isOptional: true,
       });
-      return buildEntry(build.fieldName(word), type, { kind: "aggregate-function", fn });
+      return buildEntry(build.fieldName(aggregateName), type, { kind: "aggregate-function", fn });
     }),
   ]);
 });
@@ -137,16 +137,16 @@ const buildAggregateOrderByFields = forTable((build, table) => {
   if (direction === undefined) return {};
   return collectFields([
     buildEntry("count", direction, { kind: "count" }),
-    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
+    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, aggregateName }) => {
       const type = build.inputObject({
-        name: build.typeName(table.namePart, `${word}_order_by`),
+        name: build.typeName(table.namePart, `${aggregateName}_order_by`),
         scope: "aggregate_order_by_columns",
         relation: table.relation,
         fn,
-        description: `order by ${build.fieldName(word)}() on columns of table ${quoteTableName(table)}`,
+        description: `order by ${build.fieldName(aggregateName)}() on columns of table ${quoteTableName(table)}`,
         isOptional: true,
       });
-      return buildEntry(build.fieldName(word), type, { kind: "aggregate-function", fn });
+      return buildEntry(build.fieldName(aggregateName), type, { kind: "aggregate-function", fn });
     }),
   ]);
 });

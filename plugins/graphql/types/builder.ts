@@ -308,12 +308,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const withVisible = <Result>(
     tables: GqlBuild["catalog"]["tables"],
     functions: GqlBuild["catalog"]["functions"],
-    look: () => Result,
+    read: () => Result,
   ): Result => {
     const before = visible;
     visible = { ...source, tables, functions };
     try {
-      return look();
+      return read();
     } finally {
       visible = before;
     }

@@ -185,21 +185,21 @@ const nameTables = function* (
   let count = 0;
   for (const { key, relation, entry } of listed) {
     if (++count % TABLES_AT_ONCE === 0) yield;
-    const word =
+    const namePart =
       entry?.customName === undefined ? buildDefaultPart(relation) : { text: entry.customName, isCustom: true };
-    const type = names.typeName(word);
-    if (!isLegalName(word.text) || (type !== word.text && !isLegalName(type))) {
+    const type = names.typeName(namePart);
+    if (!isLegalName(namePart.text) || (type !== namePart.text && !isLegalName(type))) {
       warn(`${formatName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
       continue;
     }
-    const roots = listRootNames({ namePart: word, entry }, names);
+    const roots = listRootNames({ namePart, entry }, names);
     if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {
       warn(`${formatName(relation)} is left out of GraphQL: its type or root field name is taken`);
       continue;
     }
     takenTypes.add(type);
     for (const name of roots) takenRoots.add(name);
-    namedRelations.push({ key, relation, namePart: word, entry });
+    namedRelations.push({ key, relation, namePart, entry });
   }
   return namedRelations;
 };

@@ -8,18 +8,18 @@ type NamePart = string | GqlNamePart;
 /** Builds the names of types and fields, with customization and naming convention. @experimental */
 export interface Names {
   /** Returns the name of a table's type, with prefix and suffix. */
-  typeName(...words: readonly NamePart[]): string;
+  typeName(...nameParts: readonly NamePart[]): string;
   /** Returns the name of a type that belongs to no table, such as comparisons and `order_by`. Scalars have the names of
    *  their PostgreSQL types in every convention. */
-  sharedTypeName(...words: readonly NamePart[]): string;
+  sharedTypeName(...nameParts: readonly NamePart[]): string;
   /** Returns the name of a table's type without prefix and suffix. */
-  bareTypeName(...words: readonly NamePart[]): string;
+  bareTypeName(...nameParts: readonly NamePart[]): string;
   /** Returns the type name of one function in conditions on aggregates of a table, without prefix and suffix. */
-  predicateTypeName(...words: readonly NamePart[]): string;
+  predicateTypeName(...nameParts: readonly NamePart[]): string;
   /** Returns the name of a type below a namespace. It has a prefix and suffix, but the convention does not apply. */
   namespaceTypeName(name: string): string;
-  rootName(...words: readonly NamePart[]): string;
-  fieldName(...words: readonly NamePart[]): string;
+  rootName(...nameParts: readonly NamePart[]): string;
+  fieldName(...nameParts: readonly NamePart[]): string;
   /** Returns the name of a value of `order_by` or of an enum table. */
   enumValue(name: string): string;
 }
@@ -45,25 +45,25 @@ export const buildDefaultPart = (name: QualifiedName): GqlNamePart => ({
 export const compareNames = (a: QualifiedName, b: QualifiedName): number =>
   a.schema < b.schema ? -1 : a.schema > b.schema ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-const isCustomPart = (word: NamePart | undefined): boolean => typeof word === "object" && word.isCustom;
+const isCustomPart = (namePart: NamePart | undefined): boolean => typeof namePart === "object" && namePart.isCustom;
 
-const getText = (word: NamePart): string => (typeof word === "string" ? word : word.text);
+const getText = (namePart: NamePart): string => (typeof namePart === "string" ? namePart : namePart.text);
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Concatenates the parts without `join`. If V8's `join` used names that were keys of objects, all text that contains
  *  the result would take two bytes per letter. */
-const joinParts = (words: readonly NamePart[]): string => {
+const joinParts = (nameParts: readonly NamePart[]): string => {
   let text = "";
-  for (const word of words) text += text === "" ? getText(word) : `_${getText(word)}`;
+  for (const namePart of nameParts) text += text === "" ? getText(namePart) : `_${getText(namePart)}`;
   return text;
 };
 
 /** Returns the name parts of a table's root field: `insert`, `album`, `one`. @rule G-NAM-5 */
 export const listRootNameParts = (key: GqlRootFieldName, table: GqlNamePart): readonly NamePart[] => {
-  const [verb = "", ...suffixWords] = key.split("_");
-  return [...(verb === "select" ? [] : [verb]), table, ...suffixWords];
+  const [operation = "", ...suffixParts] = key.split("_");
+  return [...(operation === "select" ? [] : [operation]), table, ...suffixParts];
 };
 
 /** Returns the root types below a namespace. @rule G-NAM-6 */
@@ -71,16 +71,16 @@ export const buildNamespaceRootName = (root: "query" | "mutation" | "subscriptio
   root === "mutation" ? `mutation_${isBackend ? "backend" : "frontend"}` : root;
 
 /** Converts `["insert", "album_item", "one"]` to `insertAlbumItemOne`. Leading underscores are kept. */
-const joinCamelCase = (words: readonly NamePart[]): string => {
+const joinCamelCase = (nameParts: readonly NamePart[]): string => {
   let name = "";
   let isStart = true;
-  for (const word of words) {
-    if (isCustomPart(word)) {
-      name += isStart ? getText(word) : upperFirst(getText(word));
+  for (const namePart of nameParts) {
+    if (isCustomPart(namePart)) {
+      name += isStart ? getText(namePart) : upperFirst(getText(namePart));
       isStart = false;
       continue;
     }
-    for (const part of getText(word).split("_")) {
+    for (const part of getText(namePart).split("_")) {
       if (part === "") {
         if (isStart) name += "_";
         continue;
@@ -92,8 +92,8 @@ const joinCamelCase = (words: readonly NamePart[]): string => {
   return name;
 };
 
-const joinPascalCase = (words: readonly NamePart[]): string =>
-  joinCamelCase(words).replace(/^_*./, (start) => start.toUpperCase());
+const joinPascalCase = (nameParts: readonly NamePart[]): string =>
+  joinCamelCase(nameParts).replace(/^_*./, (start) => start.toUpperCase());
 
 /** Returns the name part of a prefix. It is split at `_`, but keeps the case of its first letter. */
 const buildPrefixPart = (prefix: string): GqlNamePart => ({
@@ -104,13 +104,13 @@ const buildPrefixPart = (prefix: string): GqlNamePart => ({
 const createPlainNames = (customization: GqlCustomization): Names => {
   const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
   return {
-    typeName: (...words) => typePrefix + joinParts(words) + typeSuffix,
-    sharedTypeName: (...words) => joinParts(words),
-    bareTypeName: (...words) => joinParts(words),
-    predicateTypeName: (...words) => joinParts(words),
+    typeName: (...nameParts) => typePrefix + joinParts(nameParts) + typeSuffix,
+    sharedTypeName: (...nameParts) => joinParts(nameParts),
+    bareTypeName: (...nameParts) => joinParts(nameParts),
+    predicateTypeName: (...nameParts) => joinParts(nameParts),
     namespaceTypeName: (name) => typePrefix + name + typeSuffix,
-    rootName: (...words) => rootPrefix + joinParts(words) + rootSuffix,
-    fieldName: (...words) => joinParts(words),
+    rootName: (...nameParts) => rootPrefix + joinParts(nameParts) + rootSuffix,
+    fieldName: (...nameParts) => joinParts(nameParts),
     enumValue: (name) => name,
   };
 };
@@ -118,24 +118,24 @@ const createPlainNames = (customization: GqlCustomization): Names => {
 const createCamelNames = (customization: GqlCustomization): Names => {
   const { typePrefix, typeSuffix, rootPrefix, rootSuffix } = customization;
   const addAffixes = (
-    words: readonly NamePart[],
+    nameParts: readonly NamePart[],
     prefix: string | undefined,
     suffix: string | undefined,
-  ): NamePart[] => [...(prefix ? [buildPrefixPart(prefix)] : []), ...words, ...(suffix ? [suffix] : [])];
-  const bareTypeName = (...words: readonly NamePart[]): string =>
-    isCustomPart(words[0]) ? joinCamelCase(words) : joinPascalCase(words);
-  const typeName = (...words: readonly NamePart[]): string => {
-    const wrapped = addAffixes(words, typePrefix, typeSuffix);
+  ): NamePart[] => [...(prefix ? [buildPrefixPart(prefix)] : []), ...nameParts, ...(suffix ? [suffix] : [])];
+  const bareTypeName = (...nameParts: readonly NamePart[]): string =>
+    isCustomPart(nameParts[0]) ? joinCamelCase(nameParts) : joinPascalCase(nameParts);
+  const typeName = (...nameParts: readonly NamePart[]): string => {
+    const wrapped = addAffixes(nameParts, typePrefix, typeSuffix);
     return typePrefix ? joinPascalCase(wrapped) : bareTypeName(...wrapped);
   };
   return {
     typeName,
     bareTypeName,
-    sharedTypeName: (...words) => joinPascalCase(words),
-    predicateTypeName: (...words) => joinCamelCase(words),
+    sharedTypeName: (...nameParts) => joinPascalCase(nameParts),
+    predicateTypeName: (...nameParts) => joinCamelCase(nameParts),
     namespaceTypeName: (name) => typeName({ text: name, isCustom: true }),
-    rootName: (...words) => joinCamelCase(addAffixes(words, rootPrefix, rootSuffix)),
-    fieldName: (...words) => joinCamelCase(words),
+    rootName: (...nameParts) => joinCamelCase(addAffixes(nameParts, rootPrefix, rootSuffix)),
+    fieldName: (...nameParts) => joinCamelCase(nameParts),
     enumValue: (name) => name.toUpperCase(),
   };
 };

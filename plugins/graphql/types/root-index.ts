@@ -18,10 +18,10 @@ export interface RootIndex<Field> {
 const normalizeName = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
 /** Creates an index that finds every table and function. A root field has a name from the metadata, or a name that
- *  contains the word of its table or function. */
+ *  contains the name part of its table or function. */
 export const createRootIndex = <Field extends RootFieldSource>(): RootIndex<Field> => {
   const fields: Field[] = [];
-  const byWord = new Map<string, number[]>();
+  const byNamePart = new Map<string, number[]>();
   const byName = new Map<string, number[]>();
   let longest = 0;
   const addPosition = (positions: Map<string, number[]>, key: string, at: number): void => {
@@ -32,9 +32,9 @@ export const createRootIndex = <Field extends RootFieldSource>(): RootIndex<Fiel
   return {
     add: (field) => {
       const at = fields.push(field) - 1;
-      const word = normalizeName(field.namePart.text);
-      longest = Math.max(longest, word.length);
-      addPosition(byWord, word, at);
+      const namePart = normalizeName(field.namePart.text);
+      longest = Math.max(longest, namePart.length);
+      addPosition(byNamePart, namePart, at);
       for (const key in field.rootFields) {
         const name = field.rootFields[key]?.name;
         if (name !== undefined) addPosition(byName, name, at);
@@ -42,10 +42,10 @@ export const createRootIndex = <Field extends RootFieldSource>(): RootIndex<Fiel
     },
     find: (name) => {
       const letters = normalizeName(name);
-      const matches = new Set([...(byName.get(name) ?? []), ...(byWord.get("") ?? [])]);
+      const matches = new Set([...(byName.get(name) ?? []), ...(byNamePart.get("") ?? [])]);
       for (let from = 0; from < letters.length; from++)
         for (let to = from + 1; to <= Math.min(letters.length, from + longest); to++)
-          for (const at of byWord.get(letters.slice(from, to)) ?? []) matches.add(at);
+          for (const at of byNamePart.get(letters.slice(from, to)) ?? []) matches.add(at);
       return [...matches].sort((a, b) => a - b).flatMap((at) => fields[at] ?? []);
     },
   };

@@ -28,8 +28,8 @@ const compileInnerPattern = ({ aggregates }: Registry): RegExp => {
 
 const RESERVED_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
-/** Creates the registry of reserved names. `words` contains the name parts of all tables. */
-export const createTypeOwners = (registry: Registry, names: Names, words: ReadonlySet<string>): TypeOwners => {
+/** Creates the registry of reserved names. `nameParts` has those of all tables. */
+export const createTypeOwners = (registry: Registry, names: Names, nameParts: ReadonlySet<string>): TypeOwners => {
   const inner = compileInnerPattern(registry);
   const owners = new Map<string, Owner>();
   return {
@@ -37,7 +37,7 @@ export const createTypeOwners = (registry: Registry, names: Names, words: Readon
     add: (table) => {
       const { namePart } = table;
       owners.set(names.typeName(namePart), { table, scope: "row" });
-      if (!words.has(inner.exec(namePart.text)?.[1] ?? "")) return;
+      if (!nameParts.has(inner.exec(namePart.text)?.[1] ?? "")) return;
       for (const scope of RESERVED_SCOPES) owners.set(names.typeName(namePart, scope), { table, scope });
     },
   };

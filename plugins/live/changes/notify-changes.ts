@@ -63,7 +63,7 @@ interface Notifications {
 }
 
 const createNotifications = (context: PluginContext): Notifications => {
-  const watchers = new Map<Changed, Interest>();
+  const interests = new Map<Changed, Interest>();
   /** The tables for which every change is reported. */
   let reportedTables: ReadonlySet<string> = new Set();
   /** The partitions of each table that a statement may name. */
@@ -92,7 +92,7 @@ const createNotifications = (context: PluginContext): Notifications => {
 
   const onNotification = (relation: string): void => {
     const changedTables = [relation, ...(descendants.get(relation) ?? [])];
-    for (const [changed, { relations }] of watchers) if (changedTables.some((name) => relations.has(name))) changed();
+    for (const [changed, { relations }] of interests) if (changedTables.some((name) => relations.has(name))) changed();
   };
 
   const onMissed = (): void => {
@@ -100,7 +100,7 @@ const createNotifications = (context: PluginContext): Notifications => {
       hasListenFailed = false;
       return rewatch();
     }
-    for (const changed of watchers.keys()) changed();
+    for (const changed of interests.keys()) changed();
   };
 
   /** Lets other change sources watch until notifications arrive. */
@@ -123,11 +123,11 @@ const createNotifications = (context: PluginContext): Notifications => {
         ![...interest.relations].every((name) => reportedTables.has(name))
       )
         return undefined;
-      watchers.set(changed, interest);
+      interests.set(changed, interest);
       stop ??= context.listen(CHANNEL, onNotification, onMissed, onListenFailure);
       return () => {
-        watchers.delete(changed);
-        if (watchers.size > 0 || hasListenFailed) return;
+        interests.delete(changed);
+        if (interests.size > 0 || hasListenFailed) return;
         stop?.();
         stop = undefined;
       };
@@ -153,17 +153,17 @@ export const liveTriggers = (take: (text: string) => void) =>
   });
 
 const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
-  const bases = await loadBaseTables(context, model);
+  const baseTables = await loadBaseTables(context, model);
   const exposed = new Set([...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`));
   const names = await context.query<{ schema: string; name: string }>(
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
   );
-  const baseTables = bases.findTables(exposed).tables;
+  const { tables } = baseTables.findTables(exposed);
   const routine = ident(model.schemas[0] ?? "public", TRIGGER);
   const statements = [
     sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
     ...names
-      .filter(({ schema, name }) => baseTables.has(`${schema}.${name}`))
+      .filter(({ schema, name }) => tables.has(`${schema}.${name}`))
       .map(
         ({ schema, name }) =>
           sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,

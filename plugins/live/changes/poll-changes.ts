@@ -5,7 +5,7 @@ import { sql } from "../../../core/engine/sql/fragment.ts";
 import { watchChangesHook, type Changed, type Interest } from "../api.ts";
 import { pollSettings } from "../settings.ts";
 
-interface Watcher {
+interface WatchedInterest {
   readonly isOpenEnded: boolean;
   readonly changed: Changed;
 }
@@ -26,13 +26,13 @@ const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
 const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
   const { liveQueryInterval: intervalMs } = context.options;
-  const watchers = new Set<Watcher>();
+  const interests = new Set<WatchedInterest>();
   let snapshot: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isChecking = false;
 
   const checkSnapshot = async (): Promise<boolean> => {
-    if (![...watchers].some((watcher) => !watcher.isOpenEnded)) {
+    if (![...interests].some((interest) => !interest.isOpenEnded)) {
       snapshot = undefined;
       return false;
     }
@@ -48,7 +48,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
   };
 
   const schedule = (delayMs: number): void => {
-    if (timer === undefined && !isChecking && watchers.size > 0) timer = setTimeout(() => void tick(), delayMs);
+    if (timer === undefined && !isChecking && interests.size > 0) timer = setTimeout(() => void tick(), delayMs);
   };
 
   const tick = async (): Promise<void> => {
@@ -57,22 +57,22 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
     isChecking = true;
     const isChanged = await checkSnapshot();
     isChecking = false;
-    for (const watcher of watchers) if (isChanged || watcher.isOpenEnded) watcher.changed();
+    for (const interest of interests) if (isChanged || interest.isOpenEnded) interest.changed();
     schedule(Math.max(1, intervalMs - (performance.now() - startedAtMs)));
   };
 
   context.onClose(() => {
-    watchers.clear();
+    interests.clear();
     clearTimeout(timer);
   });
 
   return ({ isOpenEnded }, changed) => {
-    const watcher: Watcher = { isOpenEnded, changed };
-    watchers.add(watcher);
+    const interest: WatchedInterest = { isOpenEnded, changed };
+    interests.add(interest);
     schedule(intervalMs);
     return () => {
-      watchers.delete(watcher);
-      if (watchers.size > 0) return;
+      interests.delete(interest);
+      if (interests.size > 0) return;
       clearTimeout(timer);
       timer = undefined;
       // Commits are not reported while nothing is watched, so the next snapshot counts as a change.

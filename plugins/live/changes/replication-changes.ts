@@ -46,7 +46,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const byRelation = new Map<string, Map<Changed, Interest>>();
   /** The columns whose values are needed from changed rows. */
   const columns = new Map<string, readonly string[]>();
-  let watcherCount = 0;
+  let interestCount = 0;
   let idleTimer: NodeJS.Timeout | undefined;
   let source: SharedChanges | undefined;
 
@@ -56,8 +56,8 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     clearTimeout(idleTimer);
     idleTimer = setTimeout(() => {
       // Until the feed is open, other change sources watch the tables. Live queries may then exist although this plugin
-      // has no watcher.
-      if (watcherCount === 0 && (source?.isOpen === true || findLiveQueries()?.isIdle === true)) source?.stop();
+      // watches none of their tables.
+      if (interestCount === 0 && (source?.isOpen === true || findLiveQueries()?.isIdle === true)) source?.stop();
     }, IDLE_MS);
   };
 
@@ -124,7 +124,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     if (isOpenEnded || from.isRefused) return undefined;
     from.start();
     if (!from.isOpen) return undefined;
-    watcherCount++;
+    interestCount++;
     for (const relation of relations) {
       let watching = byRelation.get(relation);
       if (watching === undefined) byRelation.set(relation, (watching = new Map()));
@@ -139,7 +139,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         if (watching?.size === 0) byRelation.delete(relation);
       }
       gatherColumns(relations);
-      if (--watcherCount === 0) closeWhenUnwatched();
+      if (--interestCount === 0) closeWhenUnwatched();
     };
   };
 };

@@ -65,7 +65,7 @@ export interface Cohort {
 }
 
 /** Tracks entries, to find those that a change concerns. */
-export interface EntryWatcher {
+export interface WatchedEntries {
   add(entry: CohortEntry): void;
   remove(entry: CohortEntry): void;
   /** Marks an entry that failed. Any row may be the cause, so every change concerns the entry until it succeeds. */
@@ -84,7 +84,7 @@ interface CohortParts {
   /** The signal that is emitted after each successful run. */
   readonly runSignal: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
-  readonly groups: EntryWatcher;
+  readonly groups: WatchedEntries;
   /** Called when callers must no longer share the statement of the cohort. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
@@ -93,7 +93,7 @@ interface CohortParts {
 const GATHER_MS = 3;
 /** The longest pause between runs of a cohort, so that a burst of changes causes one run. A pause is otherwise as long
  *  as the last run. */
-const MAX_GAP_MS = 100;
+const MAX_PAUSE_MS = 100;
 /** The pause after a run that exceeded its time limit, as a multiple of the duration of the run. */
 const PAUSE_FACTOR = 5;
 const NO_INDEX_ENTRIES: readonly IndexEntry<CohortEntry>[] = [];
@@ -314,7 +314,7 @@ export const createCohort = ({
 
   const slowLane = createSlowLane(splitIntoBatches, (dueAgain) => {
     for (const entry of dueAgain) if (entry.subscriptions.size > 0) dueEntries.add(entry);
-    if (dueEntries.size > 0) schedule(MAX_GAP_MS);
+    if (dueEntries.size > 0) schedule(MAX_PAUSE_MS);
   });
 
   const run = async (): Promise<void> => {
@@ -338,9 +338,9 @@ export const createCohort = ({
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
-    else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
+    else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_PAUSE_MS : Math.min(endedAtMs - startedAtMs, MAX_PAUSE_MS));
     if (isDirty || dueEntries.size > 0) schedule(0);
-    if (postponed.length > 0) schedule(MAX_GAP_MS);
+    if (postponed.length > 0) schedule(MAX_PAUSE_MS);
     for (const entry of postponed) if (entry.subscriptions.size > 0) dueEntries.add(entry);
   };
 

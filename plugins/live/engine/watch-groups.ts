@@ -4,9 +4,9 @@ import { buildErrorFields, type PluginContext, type ValueOf } from "../../../cor
 import { watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
 import { createBaseTablesLoader, type QueryTables } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "../changes/change-index.ts";
-import type { Cohort, CohortEntry, EntryWatcher } from "./cohort.ts";
+import type { Cohort, CohortEntry, WatchedEntries } from "./cohort.ts";
 
-interface WatchGroups extends EntryWatcher {
+interface WatchGroups extends WatchedEntries {
   /** Watches the cohort as soon as its tables are known. */
   join(cohort: Cohort): void;
   leave(cohort: Cohort): void;
@@ -41,12 +41,12 @@ export const createWatchGroups = (
   const waiting = new Set<Cohort>();
   const { counters } = context;
 
-  const createGroup = (bases: QueryTables): WatchGroup => {
+  const createGroup = (queryTables: QueryTables): WatchGroup => {
     let listener = (): void => undefined;
     const cohorts = new Set<Cohort>();
     const failing = new Set<CohortEntry>();
-    const anyRow = new Map([...bases.tables].map((table) => [table, new Set<Cohort>()]));
-    const index = createChangeIndex<CohortEntry>(bases.directTables, () => listener());
+    const anyRow = new Map([...queryTables.tables].map((table) => [table, new Set<Cohort>()]));
+    const index = createChangeIndex<CohortEntry>(queryTables.directTables, () => listener());
 
     const markChanged = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<CohortEntry>): void => {
       let skipped = group.entryCount;
@@ -63,7 +63,7 @@ export const createWatchGroups = (
     };
 
     const group: WatchGroup = {
-      queryTables: bases,
+      queryTables,
       cohorts,
       entryCount: 0,
       anyRowCohorts: anyRow,
@@ -71,8 +71,8 @@ export const createWatchGroups = (
       failing,
       unwatch: undefined,
       interest: {
-        relations: bases.tables,
-        isOpenEnded: bases.isOpenEnded,
+        relations: queryTables.tables,
+        isOpenEnded: queryTables.isOpenEnded,
         columns: index.columns,
         onColumns: (columnsListener) => void (listener = columnsListener),
       },
@@ -116,15 +116,15 @@ export const createWatchGroups = (
     if (conditions !== undefined) entry.indexEntries = group.index.add(entry, entry.query, conditions);
   };
 
-  const addCohort = (cohort: Cohort, bases: QueryTables): void => {
-    let group = groups.get(bases.key);
+  const addCohort = (cohort: Cohort, queryTables: QueryTables): void => {
+    let group = groups.get(queryTables.key);
     const isNew = group === undefined;
-    if (group === undefined) groups.set(bases.key, (group = createGroup(bases)));
+    if (group === undefined) groups.set(queryTables.key, (group = createGroup(queryTables)));
     group.cohorts.add(cohort);
     groupByCohort.set(cohort, group);
     const { conditions } = cohort.facts;
     for (const [table, cohorts] of group.anyRowCohorts)
-      if (!bases.directTables.has(table) || conditions?.get(table) === undefined) cohorts.add(cohort);
+      if (!queryTables.directTables.has(table) || conditions?.get(table) === undefined) cohorts.add(cohort);
     for (const entry of cohort.entries.values()) addEntry(group, entry);
     if (isNew) watch(group);
     // The cohort runs again, because changes until now were not watched.
@@ -134,9 +134,9 @@ export const createWatchGroups = (
   const join = (cohort: Cohort): void => {
     waiting.add(cohort);
     loadBaseTables(context.model()).then(
-      (bases) => {
+      (baseTables) => {
         if (waiting.delete(cohort))
-          addCohort(cohort, bases.findTables(cohort.facts.relations, cohort.facts.isOpenEnded));
+          addCohort(cohort, baseTables.findTables(cohort.facts.relations, cohort.facts.isOpenEnded));
       },
       () => setTimeout(() => waiting.has(cohort) && join(cohort), RETRY_MS),
     );

@@ -40,7 +40,7 @@ interface GqlError {
 const openConversation = (connection: ClientConnection): Conversation => {
   const { sendQueue, context, engine, path } = connection;
   /** The message of a refused `connection_init`. */
-  let refusal: string | undefined;
+  let initError: string | undefined;
 
   const encodeError = (error: unknown): GqlError =>
     (
@@ -60,7 +60,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
   const encodeErrorsText = (error: unknown): string => JSON.stringify({ errors: [encodeOneError(error)] });
 
   /** @rule G-WSL-4 */
-  const encodeRefusal = (error: unknown): string =>
+  const encodeErrorPayload = (error: unknown): string =>
     path === LEGACY_PATH ? JSON.stringify(encodeOneError(error)) : encodeErrorsText(error);
 
   const complete = (id: string): void => sendQueue.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
@@ -77,7 +77,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
     },
     sendData: (id, data) => sendQueue.send(encodeData(id, `{"data":${data}}`)),
     sendComplete: complete,
-    sendRefusal: (id, error) => sendError(id, encodeRefusal(error)),
+    sendRefusal: (id, error) => sendError(id, encodeErrorPayload(error)),
     sendFailure: (id, error) => {
       sendQueue.send(encodeData(id, encodeErrorsText(error)));
       complete(id);
@@ -87,13 +87,13 @@ const openConversation = (connection: ClientConnection): Conversation => {
   const { running } = socketSession;
 
   const init = async (payload: Json | undefined): Promise<void> => {
-    if (socketSession.caller !== undefined || refusal !== undefined) return;
+    if (socketSession.caller !== undefined || initError !== undefined) return;
     try {
       await socketSession.authorize(payload);
     } catch (error) {
-      refusal = encodeError(error).message;
-      sendQueue.send(JSON.stringify({ type: "connection_error", payload: refusal }));
-      connection.close(4400, `Connection initialization failed: ${refusal}`);
+      initError = encodeError(error).message;
+      sendQueue.send(JSON.stringify({ type: "connection_error", payload: initError }));
+      connection.close(4400, `Connection initialization failed: ${initError}`);
     }
   };
 
@@ -101,8 +101,8 @@ const openConversation = (connection: ClientConnection): Conversation => {
     const { caller } = socketSession;
     const limit = context.options.maxSocketOperations;
     const reason =
-      refusal !== undefined
-        ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
+      initError !== undefined
+        ? startFailed(`cannot start as connection_init failed with: ${initError}`)
         : caller === undefined
           ? startFailed("start received before the connection is initialised")
           : running.has(id)

@@ -1,4 +1,4 @@
-/** Queues the outgoing messages of a socket or a streamed response. Replies are sent immediately. Results of live
+/** Queues the messages of a socket or a streamed response. Other answers are sent immediately. Results of live
  *  queries wait while the client is slow, and only the newest result of each is stored. */
 import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -26,15 +26,15 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
 /** The send queue of a socket or response. It is a class, because closures and maps for each socket would take ten
  *  times the memory. */
 export class SendQueue {
-  readonly #outgoing: Duplex | OutgoingMessage;
+  readonly #stream: Duplex | OutgoingMessage;
   readonly #owner: SendQueueOwner;
   /** The live queries with a pending result. It is only set while the client is slow. */
   #pendingEntries: Set<SendQueueEntry> | undefined;
   #waiting: (() => void)[] | undefined;
   isSlow = false;
 
-  constructor(outgoing: Duplex | OutgoingMessage, owner: SendQueueOwner) {
-    this.#outgoing = outgoing;
+  constructor(stream: Duplex | OutgoingMessage, owner: SendQueueOwner) {
+    this.#stream = stream;
     this.#owner = owner;
   }
 
@@ -44,13 +44,13 @@ export class SendQueue {
 
   /** Sends a message that `encodeFrame` has encoded. */
   sendFrame(frame: Uint8Array): void {
-    const outgoing = this.#outgoing;
+    const stream = this.#stream;
     // The buffer emits the drain event only after it was full.
-    if (!this.#owner.isOpen() || outgoing.write(frame) || outgoing.writableLength === 0) return;
+    if (!this.#owner.isOpen() || stream.write(frame) || stream.writableLength === 0) return;
     this.#owner.whenSlow();
-    if (this.isSlow || outgoing.writableLength <= MAX_BUFFERED_BYTES) return;
+    if (this.isSlow || stream.writableLength <= MAX_BUFFERED_BYTES) return;
     this.isSlow = true;
-    outgoing.once("drain", () => this.#drained());
+    stream.once("drain", () => this.#drained());
   }
 
   /** Sends a result of a live query, when the client is fast enough. `encode` builds the message when it is sent. */

@@ -148,14 +148,14 @@ export const getStreams = (context: PluginContext): Streams => {
 /** A request with its document, or the error that refused them. */
 type StreamRequest =
   | { readonly request: GqlRequest; readonly document: ValidatedDocument }
-  | { readonly refusal: unknown };
+  | { readonly error: unknown };
 
 const readRequest = async (engine: GqlEngine, exchange: Exchange, text: string | undefined): Promise<StreamRequest> => {
   try {
     const request = engine.readRequest(engine.parseRequestJson(text));
     return { request, document: await engine.prepare(request, exchange.session, exchange) };
-  } catch (refusal) {
-    return { refusal };
+  } catch (error) {
+    return { error };
   }
 };
 
@@ -183,7 +183,7 @@ const createSurface = (
     const finish = (payload: string): void => stream.end({ payload });
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
-      if ("refusal" in streamRequest) throw streamRequest.refusal;
+      if ("error" in streamRequest) throw streamRequest.error;
       const { request, document } = streamRequest;
       exchange.operation = document.namedOperation;
       const liveness = readLiveDirective(document);

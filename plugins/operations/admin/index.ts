@@ -95,7 +95,7 @@ interface AdminEndpoint {
   readonly path: string;
   /** The description on the page for browsers at `/`. */
   readonly description: string;
-  readonly answer: EndpointHandler;
+  readonly handler: EndpointHandler;
 }
 
 /** The endpoints of the listener. @rule R-ADM-1 R-ADM-1b */
@@ -103,17 +103,17 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live",
     description: "200 while the API accepts requests",
-    answer: (_context, options) => ({ status: isUp(options) ? 200 : 500, headers: [] }),
+    handler: (_context, options) => ({ status: isUp(options) ? 200 : 500, headers: [] }),
   },
   {
     path: "/ready",
     description: "200 while the API can answer requests, with its health problems",
-    answer: checkReadiness,
+    handler: checkReadiness,
   },
   {
     path: "/metrics",
     description: "metrics for Prometheus",
-    answer: async (context) => {
+    handler: async (context) => {
       const metrics = context.use(metricsService);
       return metrics === undefined ? { status: 404, headers: [] } : buildTextAnswer(200, await metrics.text());
     },
@@ -121,7 +121,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live-queries",
     description: "live queries by plan and role",
-    answer: (context) => {
+    handler: (context) => {
       const buildPage = findLivePage(context);
       return buildPage === undefined ? { status: 404, headers: [] } : buildPageAnswer(buildPage);
     },
@@ -129,12 +129,12 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/config",
     description: "the settings",
-    answer: ({ options, settings }) => buildTextAnswer(200, encodeConfig(options, settings)),
+    handler: ({ options, settings }) => buildTextAnswer(200, encodeConfig(options, settings)),
   },
   {
     path: "/schema_cache",
     description: "the schema as JSON",
-    answer: (context) => buildJsonAnswer(200, encodeModel(context.model())),
+    handler: (context) => buildJsonAnswer(200, encodeModel(context.model())),
   },
 ];
 
@@ -155,7 +155,7 @@ const findHandler = ({ method, url = "", headers }: IncomingMessage): EndpointHa
   if (method !== "GET" && method !== "HEAD") return undefined;
   const path = url.split("?", 1)[0] ?? "";
   if (path === "/" && acceptsPage(headers.accept)) return () => buildPageAnswer(buildIndex);
-  return ENDPOINTS.find((endpoint) => endpoint.path === path)?.answer;
+  return ENDPOINTS.find((endpoint) => endpoint.path === path)?.handler;
 };
 
 const writeAnswer = (response: ServerResponse, { status, headers, body = "" }: Answer): void => {
@@ -169,10 +169,10 @@ const handle = async (
   context: PluginContext,
   options: AdminServerOptions,
 ): Promise<void> => {
-  const answer = findHandler(request);
-  if (answer === undefined) return writeAnswer(response, NOT_FOUND);
+  const handler = findHandler(request);
+  if (handler === undefined) return writeAnswer(response, NOT_FOUND);
   try {
-    writeAnswer(response, await answer(context, options));
+    writeAnswer(response, await handler(context, options));
   } catch (error) {
     // an endpoint fails if it needs the model before the first load
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });

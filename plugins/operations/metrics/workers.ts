@@ -7,14 +7,14 @@ type MetricValues = readonly MetricObject[];
 
 /** The request of a worker for the metrics of all others. The primary process forwards a message with `relay` to the
  *  worker with that number, or to all other workers. It sends the numbers of these workers back (`reached`). */
-interface AskMessage {
+interface RequestMessage {
   readonly relay: "all";
   readonly topic: typeof TOPIC;
-  readonly ask: number;
+  readonly requestId: number;
   readonly from: number;
 }
 
-interface ReplyMessage {
+interface AnswerMessage {
   readonly relay: number;
   readonly topic: typeof TOPIC;
   readonly answer: number;
@@ -25,10 +25,10 @@ interface ReplyMessage {
 interface ReachedMessage {
   readonly reached: readonly number[];
   readonly topic: typeof TOPIC;
-  readonly ask: number;
+  readonly requestId: number;
 }
 
-type Message = Partial<Omit<AskMessage, "relay"> & Omit<ReplyMessage, "relay"> & ReachedMessage>;
+type Message = Partial<Omit<RequestMessage, "relay"> & Omit<AnswerMessage, "relay"> & ReachedMessage>;
 
 const TOPIC = "metrics";
 
@@ -38,13 +38,13 @@ export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count
   new Gauge({ name: "relapi_workers", help: "Workers whose metrics are included", registers }).set(count);
   new Gauge({
     name: "relapi_workers_silent",
-    help: "Workers that did not reply in time: their gauges are missing, and their counters have the last reported values",
+    help: "Workers that did not answer in time: their gauges are missing, and their counters have the last reported values",
     registers,
   }).set(silent);
 };
 
-/** The time in which a worker must reply. A worker that does not is blocked, or has just ended. */
-const REPLY_TIMEOUT_MS = 1000;
+/** The time in which a worker must answer. A worker that does not is blocked, or has just ended. */
+const ANSWER_TIMEOUT_MS = 1000;
 
 interface PendingRequest {
   /** The metrics that other workers have sent, by the number of the worker. */
@@ -58,7 +58,7 @@ interface WorkerMetrics {
   close(): void;
 }
 
-/** Selects metrics that never decrease, which stay in the sum when their worker does not reply or has ended. Otherwise
+/** Selects metrics that never decrease, which stay in the sum when their worker does not answer or has ended. Otherwise
  *  Prometheus would treat the smaller sum as a restart, and count all of it again. */
 const filterCumulative = (metrics: MetricValues): MetricValues =>
   metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
@@ -74,16 +74,18 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
   let lastRequest = 0;
   const self = cluster.worker?.id ?? 0;
   const readOwnMetrics = (): Promise<MetricValues> => registry.getMetricsAsJSON();
-  const send = (message: AskMessage | ReplyMessage): void => void process.send?.(message);
+  const send = (message: RequestMessage | AnswerMessage): void => void process.send?.(message);
 
   const receiveMessage = (message: Message): void => {
     if (message?.topic !== TOPIC) return;
-    if (message.from !== undefined && message.ask !== undefined) {
-      const { from, ask } = message;
-      void readOwnMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, worker: self, metrics }));
+    if (message.from !== undefined && message.requestId !== undefined) {
+      const { from, requestId } = message;
+      void readOwnMetrics().then((metrics) =>
+        send({ relay: from, topic: TOPIC, answer: requestId, worker: self, metrics }),
+      );
       return;
     }
-    const pendingRequest = pendingRequests.get(message.answer ?? message.ask ?? 0);
+    const pendingRequest = pendingRequests.get(message.answer ?? message.requestId ?? 0);
     if (pendingRequest === undefined) return;
     if (message.metrics !== undefined && message.worker !== undefined)
       pendingRequest.answers.set(message.worker, message.metrics);
@@ -93,19 +95,19 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
   process.on("message", receiveMessage);
 
   const requestOthers = async (): Promise<PendingRequest> => {
-    const ask = ++lastRequest;
+    const requestId = ++lastRequest;
     let timer: NodeJS.Timeout | undefined;
     let pendingRequest: PendingRequest | undefined;
     await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, REPLY_TIMEOUT_MS);
-      // The list contains this worker, which never replies to itself. So the request waits until the primary process
+      timer = setTimeout(resolve, ANSWER_TIMEOUT_MS);
+      // The list contains this worker, which never answers itself. So the request waits until the primary process
       // reports the other workers.
       pendingRequest = { answers: new Map(), workerIds: [self], complete: resolve };
-      pendingRequests.set(ask, pendingRequest);
-      send({ relay: "all", topic: TOPIC, ask, from: self });
+      pendingRequests.set(requestId, pendingRequest);
+      send({ relay: "all", topic: TOPIC, requestId, from: self });
     });
     clearTimeout(timer);
-    pendingRequests.delete(ask);
+    pendingRequests.delete(requestId);
     // the executor of the promise assigns the variable synchronously
     return pendingRequest as unknown as PendingRequest;
   };

@@ -43,7 +43,7 @@ label > * { width: 100%; color: var(--text); }
 .panes p, .panes .scroll { margin-top: .75rem; font-size: .9rem; overflow-wrap: anywhere; }
 .panes table { overflow-wrap: break-word; }
 .panes pre { margin-top: .75rem; }
-.fault { color: var(--fault); }
+.error { color: var(--error); }
 tr.changed td { background: var(--note); }
 `;
 
@@ -58,7 +58,7 @@ const demo = JSON.parse(document.getElementById("demo").textContent);
 const byId = (id) => document.getElementById(id);
 const [watch, form, fields, row, text, secret, outcome, state, table] =
   ["watch", "edit", "fields", "row", "text", "secret", "outcome", "state", "rows"].map(byId);
-const showStatus = (element, message, isError) => { element.textContent = message; element.classList.toggle("fault", isError); };
+const showStatus = (element, message, isError) => { element.textContent = message; element.classList.toggle("error", isError); };
 const readErrorText = (body) => {
   try {
     const content = JSON.parse(body);

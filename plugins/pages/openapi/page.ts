@@ -15,7 +15,7 @@ const STYLE = `
 #bar select, #bar input, #bar button { font: inherit; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--code); color: inherit; }
 #bar input { flex: 1 1 14rem; max-width: 36rem; min-width: 0; }
 #bar button { background: var(--accent); border-color: var(--accent); color: var(--accent-text); font-weight: 600; cursor: pointer; }
-#failure { margin: 1.25rem; padding: 1rem; border: 1px solid var(--fault); border-radius: 8px; font: 14px var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
+#failure { margin: 1.25rem; padding: 1rem; border: 1px solid var(--error); border-radius: 8px; font: 14px var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
 html.dark-mode { background: var(--page); }
 html body #ui .swagger-ui, html body #ui .swagger-ui .scheme-container { background: var(--page); }
 `;

@@ -49,14 +49,14 @@ export const runListCommand = async (
   combine: (changes: readonly Change[]) => Change,
 ): Promise<Json> => {
   const { args, path, type } = request;
-  const [, verb = "", kind] = LIST_COMMAND.exec(type) ?? [];
+  const [, operation = "", kind] = LIST_COMMAND.exec(type) ?? [];
   const single = kind === "function" ? "function" : "table";
   const items = readItems(request, `${single}s`).map((from): Item => {
     const { source: givenSource = "default" } = from.args;
     const source = String(givenSource);
     const name = formatName(requireName(from, single));
     return {
-      change: build(`pg_${verb}_${single}`, from),
+      change: build(`pg_${operation}_${single}`, from),
       name: `${single} ${name} in source ${source}`,
       location: `${source}.${name}`,
     };
@@ -68,7 +68,7 @@ export const runListCommand = async (
     metadataError("metadata-warnings", "failed due to metadata warnings", path, internal);
   const warnings: Json[] = [];
   const warn = ({ name }: Item, message: string): void => {
-    warnings.push({ code: `${verb}-${single}-failed`, message, name, type: single });
+    warnings.push({ code: `${operation}-${single}-failed`, message, name, type: single });
   };
 
   /** Makes the change. Returns the error if the change does not fit the metadata or the database. */
@@ -120,6 +120,6 @@ export const runListCommand = async (
   }
   if (isStrict && warnings.length > 0) throw failedWithWarnings(warnings);
   if (warnings.length > 0 && warnings.length === items.length)
-    throw metadataError("invalid-configuration", `all ${single}s failed to ${verb}`, path, warnings);
+    throw metadataError("invalid-configuration", `all ${single}s failed to ${operation}`, path, warnings);
   return { message: "success", ...(warnings.length === 0 ? {} : { warnings }) };
 };

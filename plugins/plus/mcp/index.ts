@@ -67,7 +67,7 @@ const buildTransportRequest = (exchange: Exchange): Request => {
 };
 
 /** Returns the reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
-const findTokenRefusal = (code: string, message: string): string | undefined =>
+const findTokenError = (code: string, message: string): string | undefined =>
   code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
@@ -115,7 +115,7 @@ const createSurface = (context: PluginContext): Surface => {
         status,
         REFUSED,
         message,
-        isSaid ? headers : [...headers, buildChallenge(context.options, PATH, findTokenRefusal(code, message))],
+        isSaid ? headers : [...headers, buildChallenge(context.options, PATH, findTokenError(code, message))],
       );
     },
   };

@@ -9,14 +9,14 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
 
 /** Returns the position at which a text stops being valid JSON. */
-type FindFault = (text: string) => string | undefined;
+type FindJsonError = (text: string) => string | undefined;
 
-const lineError = (line: string, number: number, findFault: FindFault): RelApiError =>
+const lineError = (line: string, number: number, findJsonError: FindJsonError): RelApiError =>
   new RelApiError({
     code: "bad-body",
     status: 400,
     message: `Line ${number} of the body is not a JSON object`,
-    details: findFault(line)?.replace(/^line 1,/, `line ${number},`) ?? null,
+    details: findJsonError(line)?.replace(/^line 1,/, `line ${number},`) ?? null,
   });
 
 const BLANK = /^[ \t\r]*$/;
@@ -34,7 +34,7 @@ const isObject = (line: string): boolean => {
  * Converts the lines to a JSON array without changing their text. Line ends become commas or blanks.
  * @throws RelApiError `bad-body`
  */
-const convertToArray = (chunks: readonly Buffer[], findFault: FindFault): Buffer => {
+const convertToArray = (chunks: readonly Buffer[], findJsonError: FindJsonError): Buffer => {
   const bytes = Buffer.concat([OPEN, ...chunks, CLOSE]);
   const end = bytes.length - 1;
   let from = 1;
@@ -49,7 +49,7 @@ const convertToArray = (chunks: readonly Buffer[], findFault: FindFault): Buffer
     if (!BLANK.test(text)) {
       if (!isFirst) bytes[from - 1] = COMMA;
       isFirst = false;
-      if (!isUtf8(line) || !isObject(text)) throw lineError(text, number, findFault);
+      if (!isUtf8(line) || !isObject(text)) throw lineError(text, number, findJsonError);
     }
     from = to + 1;
   }
@@ -57,12 +57,12 @@ const convertToArray = (chunks: readonly Buffer[], findFault: FindFault): Buffer
 };
 
 /** @rule P-NDJ-3 */
-export const createLinesReader = (findFault: FindFault): BodyReader => {
+export const createLinesReader = (findJsonError: FindJsonError): BodyReader => {
   const chunks: Buffer[] = [];
   return {
     take: (piece) => {
       chunks.push(piece);
     },
-    end: () => ({ json: convertToArray(chunks, findFault) }),
+    end: () => ({ json: convertToArray(chunks, findJsonError) }),
   };
 };

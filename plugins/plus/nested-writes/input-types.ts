@@ -123,11 +123,11 @@ const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string)
   const key = may.connect ? getKeyInput(build, target) : undefined;
   const where = isToOne ? GraphQLBoolean : build.boolExp(target);
   const updated = may.update ? (isToOne ? getToOneInput(build, target) : build.updates(target)) : undefined;
-  const buildOperation = (verb: keyof typeof TO_ONE_DESCRIPTIONS, type: FieldEntry[1]): FieldEntry => [
-    verb,
+  const buildOperation = (operation: keyof typeof TO_ONE_DESCRIPTIONS, type: FieldEntry[1]): FieldEntry => [
+    operation,
     type,
-    { kind: "own", name: verb },
-    (isToOne ? TO_ONE_DESCRIPTIONS : TO_MANY_DESCRIPTIONS)[verb],
+    { kind: "own", name: operation },
+    (isToOne ? TO_ONE_DESCRIPTIONS : TO_MANY_DESCRIPTIONS)[operation],
   ];
   return buildFields([
     buildOperation("insert", may.insert && build.relatedInsert(target, isToOne)),

@@ -155,15 +155,15 @@ const buildRequirements = (
   { relationship, inputs }: RelatedWrites,
   { relation: { name } }: GqlWriting,
 ): readonly Omit<StepRequirement, "step">[] =>
-  (["insert", "connect"] as const).flatMap((verb) => {
-    const input = inputs[verb];
+  (["insert", "connect"] as const).flatMap((operation) => {
+    const input = inputs[operation];
     if (input === undefined) return [];
-    const refusalText = `cannot proceed to ${verb} ${formatRelationship(relationship)} since update of table "${name}" affects`;
-    const missingRow = { message: `${refusalText} zero rows`, path: input.path };
+    const messageStart = `cannot proceed to ${operation} ${formatRelationship(relationship)} since update of table "${name}" affects`;
+    const missingRow = { message: `${messageStart} zero rows`, path: input.path };
     // a related row has the key, which can refer to only one updated row
     return relationship.isOwnKey
       ? [missingRow]
-      : [missingRow, { atMost: 1, message: `${refusalText} more than one row`, path: input.path }];
+      : [missingRow, { atMost: 1, message: `${messageStart} more than one row`, path: input.path }];
   });
 
 /** Sorts the writes so that each table comes after the tables that it refers to. */

@@ -218,13 +218,13 @@ export const restBatch = definePlugin({
             bodies.push(body);
             entries.push(encodeEntry(part, answer, body ?? "null"));
           } catch (error) {
-            const refusal =
+            const partError =
               batch.error ??
               (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
-            if (refusal instanceof CallError)
-              failed = buildErrorAnswer(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
-            else if (refusal instanceof RelApiError) failed = buildErrorAnswer(part, i + 1, encodeError(refusal));
-            throw refusal;
+            if (partError instanceof CallError)
+              failed = buildErrorAnswer(part, i + 1, { ...partError, headers: Object.entries(partError.headers) });
+            else if (partError instanceof RelApiError) failed = buildErrorAnswer(part, i + 1, encodeError(partError));
+            throw partError;
           }
         }
         return { result: entries, end: batch.end };

@@ -111,7 +111,7 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
   // each function gets the output of its own schema
   const actionsByName = definitions as Readonly<Record<string, Action>>;
   if (typeof types !== "string") throw presetError("actions: the second argument is not a string of SDL");
-  for (const [name, action] of Object.entries(actionsByName)) refuseMistakes(name, () => checkOptions(action));
+  for (const [name, action] of Object.entries(actionsByName)) addActionName(name, () => checkOptions(action));
   return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
@@ -272,13 +272,13 @@ const readOwnActions = (
     takenTypes: new Set(),
     isDatabaseType: (name) => getDatabaseTypes(model).has(name),
   };
-  const types = refuseMistakes("types", () =>
+  const types = addActionName("types", () =>
     readCustomTypes({ ...readActionSdl(sdl).customTypes }, surroundings, (_, name, reason) => {
       throw new Error(`${name}: ${reason}`);
     }),
   );
   const fields = Object.entries(definitions).map(([name, action]) =>
-    refuseMistakes(name, () => {
+    addActionName(name, () => {
       const { args = "", output, roles = [], description } = action;
       const { type = "mutation" } = action as { readonly type?: string }; // code in JavaScript may pass another value
       const root = type === "query" ? "Query" : "Mutation";
@@ -302,7 +302,7 @@ const readOwnActions = (
   return { types, fields };
 };
 
-const refuseMistakes = <Result>(name: string, read: () => Result): Result => {
+const addActionName = <Result>(name: string, read: () => Result): Result => {
   try {
     return read();
   } catch (error) {

@@ -115,7 +115,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
   };
 
   const readAnswer = ({ status, text }: WebhookResponse, action: WebhookAction, types: CustomTypes): Json => {
-    if (status >= 400 && status < 500) throw readRefusal(status, text);
+    if (status >= 400 && status < 500) throw readWebhookError(status, text);
     if (status < 200 || status >= 300) {
       logProblem(action.field.name, `status ${status}`);
       throw actionStatusInvalid();
@@ -140,7 +140,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
 };
 
 /** Reads `{"message": "…", "code": "…", "extensions": {…}}`. */
-const readRefusal = (status: number, text: string): RelApiError => {
+const readWebhookError = (status: number, text: string): RelApiError => {
   let value: Json;
   try {
     value = JSON.parse(text) as Json; // JSON.parse returns JSON

@@ -58,9 +58,13 @@ export const buildTableTriggers = (triggers: readonly EventTrigger[]): readonly 
       const settings = [event, writeList(payload), schema, table, writeList(keyColumns)].map((setting) =>
         literal(setting),
       );
-      const definition = sql`create or replace trigger ${ident(name)} after ${VERBS[operation]} on ${ident(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listened))}(${join(settings)})`;
+      const definition = sql`create or replace trigger ${ident(name)} after ${OPERATION_KEYWORDS[operation]} on ${ident(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listened))}(${join(settings)})`;
       return [{ schema, table, name, event, operation, definition, fingerprint: buildFingerprint(definition) }];
     }),
   );
 
-const VERBS: Readonly<Record<Operation, Sql>> = { insert: sql`insert`, update: sql`update`, delete: sql`delete` };
+const OPERATION_KEYWORDS: Readonly<Record<Operation, Sql>> = {
+  insert: sql`insert`,
+  update: sql`update`,
+  delete: sql`delete`,
+};

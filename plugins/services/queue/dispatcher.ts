@@ -11,7 +11,7 @@ interface DispatcherOptions {
   readonly name: string;
   /** The log message of an error: `event triggers do not work`. */
   readonly failure: string;
-  readonly store: Pick<EventStore<object>, "sweep" | "clean">;
+  readonly store: Pick<EventStore<object>, "addMissingJobs" | "clean">;
   /** @throws RelApiError `preset` if an administrator must correct the installation */
   install(): Promise<void>;
   /** The tasks of the current model. */
@@ -31,7 +31,7 @@ interface Dispatcher {
 }
 
 /** The period of the search for events whose process has ended, and for events without a job. */
-const SWEEP_MS = 10_000;
+const MISSING_JOBS_MS = 10_000;
 const CLEAN_MS = 600_000;
 const RESTART_MS = 2000;
 
@@ -72,11 +72,12 @@ export const createDispatcher = (
   const startRoutines = (): void => {
     if (isStarted) return;
     isStarted = true;
-    const sweep = (): void => void store.sweep().catch(logFailure("failed to look for events that were left"));
+    const addMissingJobs = (): void =>
+      void store.addMissingJobs().catch(logFailure("failed to look for events that were left"));
     const clean = (): void =>
       void store.clean(options.eventsRetention).catch(logFailure("failed to delete old events"));
-    sweep();
-    intervals.push(setInterval(sweep, SWEEP_MS).unref());
+    addMissingJobs();
+    intervals.push(setInterval(addMissingJobs, MISSING_JOBS_MS).unref());
     if (options.eventsRetention > 0) {
       clean();
       intervals.push(setInterval(clean, CLEAN_MS).unref());

@@ -33,16 +33,16 @@ export const runInstallation = async ({ script }: QueueDatabase, statements: rea
   try {
     await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
   } catch (error) {
-    throw convertRefusal(error);
+    throw convertError(error);
   }
 };
 
 /** The SQLSTATEs for insufficient rights, and for a read-only transaction. */
-const REFUSALS: ReadonlySet<unknown> = new Set(["42501", "25006"]);
+const REFUSED_STATES: ReadonlySet<unknown> = new Set(["42501", "25006"]);
 
-const convertRefusal = (error: unknown): unknown =>
+const convertError = (error: unknown): unknown =>
   // errors of the driver and of core have the SQLSTATE as code
-  REFUSALS.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
+  REFUSED_STATES.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
 
 /** The SQLSTATEs for two processes that create the same schema, table or function at the same time. */
 const COLLISIONS: ReadonlySet<unknown> = new Set(["23505", "42P06", "42P07", "42723"]);
@@ -73,7 +73,7 @@ export const installEventSchema = async (database: QueueDatabase): Promise<boole
     await installQueueSafely(url, database);
   } catch (error) {
     if (error instanceof RelApiError) throw error;
-    throw convertRefusal(error);
+    throw convertError(error);
   }
   await runInstallation(database, [
     EVENT_SCHEMA,

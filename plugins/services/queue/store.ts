@@ -9,7 +9,7 @@ const LEASE_MARGIN_SECONDS = 5;
 /** The time within which a process must begin the attempt of a job that it has taken. Afterwards, the process counts
  *  as ended. */
 const TAKEN_SECONDS = 30;
-const MAX_EVENTS_PER_SWEEP = 1000;
+const MAX_MISSING_JOBS = 1000;
 const MAX_EVENTS_PER_CLEANING = 10_000;
 
 /** An attempt that has ended. */
@@ -29,7 +29,7 @@ export interface EventStore<Event> {
   /** Releases the claim of an event without an attempt. */
   release(id: string): Promise<void>;
   /** Adds jobs for events whose process has ended, and for events without a job. */
-  sweep(): Promise<void>;
+  addMissingJobs(): Promise<void>;
   /** Deletes the events that were delivered more than `hours` hours ago. */
   clean(hours: number): Promise<void>;
 }
@@ -112,7 +112,7 @@ export const createEventStore = <Event extends object>(
       )
       select relapi.add_event_job(id, ${job}, next_try_at) from released`);
   },
-  sweep: async () => {
+  addMissingJobs: async () => {
     // a waiting job will run, and so will one that a process has taken recently
     await query(sql`
       select relapi.add_event_job(id, ${job}, next_try_at)
@@ -129,7 +129,7 @@ export const createEventStore = <Event extends object>(
           )
         )
       order by e.next_try_at
-      limit ${value(String(MAX_EVENTS_PER_SWEEP), "int8")}`);
+      limit ${value(String(MAX_MISSING_JOBS), "int8")}`);
   },
   clean: async (hours) => {
     const remove = sql`

@@ -10,7 +10,7 @@ export const refuse = (reason: string): never => {
 };
 
 /** @rule X-RMT-3 */
-export const graphqlInstalledTwice = (where: string): RelApiError =>
+export const duplicateGraphqlPackage = (where: string): RelApiError =>
   presetError(
     `${where} uses another copy of the package graphql than relapi: npm ls graphql lists the copies, and npm dedupe removes the second one`,
   );

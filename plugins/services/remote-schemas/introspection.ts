@@ -12,7 +12,7 @@ import {
 import { isJsonObject, RelApiError, type JsonObject, type PluginContext } from "../../../core/index.ts";
 import { sendToRemote } from "./client.ts";
 import type { RemoteDefinition, RemoteServer } from "./definition.ts";
-import { graphqlInstalledTwice, RemoteSchemaProblem } from "./errors.ts";
+import { duplicateGraphqlPackage, RemoteSchemaProblem } from "./errors.ts";
 
 /** The time limit of introspection. It is shorter than the limit for requests of clients, because loads of the model
  *  wait for introspection. */
@@ -85,7 +85,7 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
   const ask = async ({ name, target }: RemoteDefinition): Promise<GraphQLSchema> => {
     if ("schema" in target) {
       if (target.schema instanceof GraphQLSchema) return target.schema;
-      throw graphqlInstalledTwice(`the schema of the remote schema ${name}`);
+      throw duplicateGraphqlPackage(`the schema of the remote schema ${name}`);
     }
     try {
       return buildSchema(await introspect(context, name, target));

@@ -1,7 +1,7 @@
 /** Loads the optional package for remote schemas at its first use. @rule X-RMT-3 */
 import { GraphQLSchema } from "graphql";
 import { importPackage } from "../../../core/index.ts";
-import { graphqlInstalledTwice } from "./errors.ts";
+import { duplicateGraphqlPackage } from "./errors.ts";
 
 export type WrapTools = typeof import("@graphql-tools/wrap");
 
@@ -21,7 +21,7 @@ const loadAndCheck = async (): Promise<WrapTools> => {
   } catch {
     // graphql refuses the objects of its other copy, except in production
   }
-  if (!(schema instanceof GraphQLSchema)) throw graphqlInstalledTwice("the package @graphql-tools/wrap");
+  if (!(schema instanceof GraphQLSchema)) throw duplicateGraphqlPackage("the package @graphql-tools/wrap");
   return tools;
 };
 

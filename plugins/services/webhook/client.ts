@@ -73,23 +73,23 @@ export const createWebhookClient = (
         ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
       },
     };
-    const outgoing =
+    const clientRequest =
       url.protocol === "https:"
         ? requestHttps(url, { ...options, agent: https })
         : requestHttp(url, { ...options, agent: http });
     // a body of text would give the headers its encoding, but their strings are bytes
-    return outgoing.end(body === undefined ? undefined : Buffer.from(body));
+    return clientRequest.end(body === undefined ? undefined : Buffer.from(body));
   };
 
   /** The server may have closed an idle connection before a request on it arrives. */
   const open = async (url: URL, request: WebhookRequest, signal: AbortSignal): Promise<IncomingMessage> => {
     const { isRepeatable = request.method === "GET" } = request;
-    const outgoing = start(url, request, signal, agents);
+    const clientRequest = start(url, request, signal, agents);
     try {
-      return await waitForResponse(outgoing);
+      return await waitForResponse(clientRequest);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (!isRepeatable || !outgoing.reusedSocket || !CLOSED_CODES.has(code)) throw error;
+      if (!isRepeatable || !clientRequest.reusedSocket || !CLOSED_CODES.has(code)) throw error;
       return waitForResponse(start(url, request, signal, agentsWithoutReuse));
     }
   };
@@ -149,11 +149,11 @@ interface Agents {
   readonly https: HttpsAgent;
 }
 
-const waitForResponse = (outgoing: ClientRequest): Promise<IncomingMessage> =>
+const waitForResponse = (clientRequest: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    outgoing.on("response", resolve).on("error", reject);
+    clientRequest.on("response", resolve).on("error", reject);
     // a server that switches protocols causes no other event
-    outgoing.on("close", () => reject(new Error("closed")));
+    clientRequest.on("close", () => reject(new Error("closed")));
   });
 
 /** Returns the reason why a request has no answer. Any other error is the reason of the aborted signal. */

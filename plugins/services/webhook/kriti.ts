@@ -41,7 +41,7 @@ const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map<string, Templat
     "getSessionVariable",
     (value, { $session_variables: session = null }) => {
       const name = requireText(value, "getSessionVariable").toLowerCase();
-      return lookUp(session, [{ key: name, isOptional: false }], `the session variable ${name}`);
+      return findValue(session, [{ key: name, isOptional: false }], `the session variable ${name}`);
     },
   ],
 ]);
@@ -56,7 +56,7 @@ const findMember = (value: Json, key: string | number): Json | undefined => {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 };
 
-const lookUp = (root: Json, steps: readonly Step[], name: string): Json => {
+const findValue = (root: Json, steps: readonly Step[], name: string): Json => {
   let value = root;
   for (const { key, isOptional } of steps) {
     const member = findMember(value, key);
@@ -142,7 +142,7 @@ const createReader = (text: string, names: ReadonlySet<string>) => {
       else break;
     }
     const name = text.slice(start, at);
-    return (variables) => lookUp(variables[root] ?? null, steps, name);
+    return (variables) => findValue(variables[root] ?? null, steps, name);
   };
 
   const readKey = (): string | number => {

@@ -1,7 +1,7 @@
 /** Finds row policies that slow every query, and tables where policies have no effect or hide all rows. */
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { listCallsPerRow, addSubselects } from "./calls-per-row.ts";
-import { compileSchemaList, loadRowSecurityFaults } from "../../server/checks.ts";
+import { compileSchemaList, loadRowSecurityFindings } from "../../server/checks.ts";
 import { askCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface PolicyRow {
@@ -109,8 +109,8 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
 
 /** Finds tables whose policies have no effect, or hide all rows. @rule C-DOK-6 */
 export const findIdlePolicies = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const faults = await loadRowSecurityFaults(context);
-  return faults.map(({ relation, isOn }) =>
+  const findings = await loadRowSecurityFindings(context);
+  return findings.map(({ relation, isOn }) =>
     isOn
       ? {
           level: "note",

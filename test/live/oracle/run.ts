@@ -106,10 +106,10 @@ const run = async (
         ? decodeURIComponent(live.liveRequest)
         : `${live.liveRequest.query} ${textOf(live.liveRequest.variables)}`;
     const subscriberText = `subscriber ${number}, ${transport} of server ${api}, ${caller.role ?? "admin"} ${caller.user}`;
-    fault ??= { kind, text: `${subscriberText}\n  ${requestText}\n  ${text}\n  heard last: ${live.last}`, stepCount };
+    fault ??= { kind, text: `${subscriberText}\n  ${requestText}\n  ${text}\n  last result: ${live.last}`, stepCount };
   };
 
-  const hear = (live: Live, isOlder: ReturnType<typeof createOrder>, message: SubscriberEvent): void => {
+  const handleEvent = (live: Live, isOlder: ReturnType<typeof createOrder>, message: SubscriberEvent): void => {
     if (isOver || lives.get(live.step.number) !== live) return;
     counts.messageCount++;
     if (message.kind === "ended") {
@@ -143,7 +143,7 @@ const run = async (
       api: apiOf(live),
       liveRequest: live.liveRequest,
       lastEventId: live.last === undefined ? undefined : live.lastEventId,
-      hear: (message) => hear(live, isOlder, message),
+      onEvent: (message) => handleEvent(live, isOlder, message),
     });
   };
 

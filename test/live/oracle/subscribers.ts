@@ -27,15 +27,15 @@ interface Place {
   readonly socket: number;
 }
 
-export interface Opening extends Place {
+export interface SubscriberOptions extends Place {
   readonly liveRequest: LiveRequest;
   readonly lastEventId: string | undefined;
-  readonly hear: (event: SubscriberEvent) => void;
+  readonly onEvent: (event: SubscriberEvent) => void;
 }
 
 export interface Subscribing {
   /** Opens a subscriber, and returns a function that ends it. */
-  open(opening: Opening): () => void;
+  open(options: SubscriberOptions): () => void;
   /** Breaks the connection of the subscriber. All subscribers on it receive the event that they have ended. */
   cut(place: Place): void;
   close(): void;
@@ -64,13 +64,13 @@ const hasErrors = (payload: unknown): boolean => typeof payload === "object" && 
 
 const dataOf = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
 
-const openEvents = ({ api, transport, caller, liveRequest, lastEventId, hear }: Opening): (() => void) => {
+const openEvents = ({ api, transport, caller, liveRequest, lastEventId, onEvent }: SubscriberOptions): (() => void) => {
   const isRest = transport === "rest";
   let isOver = false;
   const reportEnd = (text: string): void => {
     if (isOver) return;
     isOver = true;
-    hear({ kind: "ended", text });
+    onEvent({ kind: "ended", text });
   };
   /** The reason why the stream ended. An error outside of a live query's results has no id. */
   let reason = "";
@@ -87,7 +87,7 @@ const openEvents = ({ api, transport, caller, liveRequest, lastEventId, hear }: 
     const payload: unknown = JSON.parse(data);
     const isError = isRest ? event === "failure" : hasErrors(payload);
     reason = isError && id === undefined ? errorText(payload) : "";
-    hear(
+    onEvent(
       isError
         ? { kind: "error", text: errorText(payload), id }
         : { kind: "answer", value: isRest ? payload : dataOf(payload), id },
@@ -134,7 +134,7 @@ const openEvents = ({ api, transport, caller, liveRequest, lastEventId, hear }: 
 interface Link {
   readonly socket: WebSocket;
   readonly ready: Promise<void>;
-  readonly hearers: Map<string, (event: SubscriberEvent) => void>;
+  readonly callbacks: Map<string, (event: SubscriberEvent) => void>;
 }
 
 export const createSubscribing = (): Subscribing => {
@@ -152,7 +152,7 @@ export const createSubscribing = (): Subscribing => {
     const socket = new WebSocket(`${api.wsUrl}${transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws"}`, [
       transport,
     ]);
-    const hearers: Link["hearers"] = new Map();
+    const callbacks: Link["callbacks"] = new Map();
     const ready = new Promise<void>((resolve) => {
       socket.on("open", () =>
         socket.send(JSON.stringify({ type: "connection_init", payload: { headers: graphqlHeaders(caller) } })),
@@ -161,45 +161,45 @@ export const createSubscribing = (): Subscribing => {
         const { id, type, payload } = JSON.parse(bytes.toString()) as { id?: string; type: string; payload?: unknown };
         if (type === "connection_ack") return resolve();
         if (type === "ping") return socket.send('{"type":"pong"}');
-        const hear = id === undefined ? undefined : hearers.get(id);
-        if (id === undefined || hear === undefined) return;
+        const onEvent = id === undefined ? undefined : callbacks.get(id);
+        if (id === undefined || onEvent === undefined) return;
         if (type === "next" || type === "data")
-          return hear(
+          return onEvent(
             hasErrors(payload)
               ? { kind: "error", text: errorText(payload) }
               : { kind: "answer", value: dataOf(payload) },
           );
         // the older protocol sends a completion after an error
-        hearers.delete(id);
-        hear({ kind: "ended", text: type === "error" ? errorText(payload) : "" });
+        callbacks.delete(id);
+        onEvent({ kind: "ended", text: type === "error" ? errorText(payload) : "" });
       });
     });
-    const link: Link = { socket, ready, hearers };
+    const link: Link = { socket, ready, callbacks };
     socket.on("error", () => undefined);
     socket.on("close", () => {
       if (links.get(key) === link) links.delete(key);
-      for (const hear of hearers.values()) hear({ kind: "ended", text: "" });
-      hearers.clear();
+      for (const onEvent of callbacks.values()) onEvent({ kind: "ended", text: "" });
+      callbacks.clear();
     });
     links.set(key, link);
     return link;
   };
 
   return {
-    open: (opening) => {
-      const { transport, liveRequest, hear } = opening;
-      if (transport === "sse" || transport === "rest") return openEvents(opening);
-      const { socket, ready, hearers } = linkOf(opening);
+    open: (options) => {
+      const { transport, liveRequest, onEvent } = options;
+      if (transport === "sse" || transport === "rest") return openEvents(options);
+      const { socket, ready, callbacks } = linkOf(options);
       const id = String(++count);
-      hearers.set(id, hear);
+      callbacks.set(id, onEvent);
       void ready.then(() => {
-        if (hearers.has(id))
+        if (callbacks.has(id))
           socket.send(
             JSON.stringify({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: liveRequest }),
           );
       });
       return () => {
-        if (!hearers.delete(id) || socket.readyState !== socket.OPEN) return;
+        if (!callbacks.delete(id) || socket.readyState !== socket.OPEN) return;
         socket.send(JSON.stringify({ id, type: transport === "graphql-ws" ? "stop" : "complete" }));
       };
     },

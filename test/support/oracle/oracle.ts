@@ -57,16 +57,16 @@ const PATIENCE_MS = 120_000;
 type Send = (request: OracleRequest) => Promise<string>;
 
 /**
- * The connection facts that `seen` (test/support/sight.ts) returns: its number, and whether a setting was ever made on
- * it.
+ * The facts of a connection that `caller_settings` (test/support/caller-settings.ts) returns: its number, and whether
+ * a setting was ever made on it.
  */
 const CONNECTION = /"name":"pid","value":"\d+"|,"value":(null|"")|(?<=^pid,)\d+|(?<=^[a-z_.]+,)""$/gm;
 
 /** The visible parts of a response as text, without the server's port. */
 const factsOf = (answer: Answer, port: number): string => {
-  const isSight = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
+  const hasCallerSettings = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
   // the length of a compressed body is unknown if the body is streamed
-  const hasOwnLength = isSight || answer.rawHeaders.some(([name]) => name === "Content-Encoding");
+  const hasOwnLength = hasCallerSettings || answer.rawHeaders.some(([name]) => name === "Content-Encoding");
   const headers = answer.rawHeaders.filter(
     ([name]) => !UNCOMPARED.has(name.toLowerCase()) && !(hasOwnLength && name === "Content-Length"),
   );
@@ -79,7 +79,7 @@ const factsOf = (answer: Answer, port: number): string => {
     `${answer.status} ${answer.statusText}`,
     ...headers.map(([name, header]) => `${name}: ${header}`),
     "",
-    isSight ? body.replace(CONNECTION, "-") : body,
+    hasCallerSettings ? body.replace(CONNECTION, "-") : body,
   ].join("\n");
 };
 

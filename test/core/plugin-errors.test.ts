@@ -23,15 +23,15 @@ import { takeUpgradeHook } from "../../plugins/live/api.ts";
 interface Line {
   readonly level: string;
   readonly message: string;
-  readonly facts: Readonly<Record<string, unknown>>;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 const keepLog = (): { readonly lines: Line[]; readonly logger: NonNullable<RelApiOptions["logger"]> } => {
   const lines: Line[] = [];
   const logAt =
     (level: string) =>
-    (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
-      void lines.push({ level, message, facts });
+    (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+      void lines.push({ level, message, fields });
   return {
     lines,
     logger: {
@@ -64,7 +64,7 @@ test("X-START-6 a type that the database lacks is logged once, types of missing 
   const warnings = lines.filter(
     ({ message }) => message === "an operator is for a type that the database does not have",
   );
-  expect(warnings.map(({ level, facts }) => ({ level, ...facts }))).toEqual([
+  expect(warnings.map(({ level, fields }) => ({ level, ...fields }))).toEqual([
     { level: "warn", plugin: "near", operator: "near", type: "texxt", near: ["text"] },
     { level: "warn", plugin: "far", operator: "far", type: "no_such_type_at_all" },
   ]);
@@ -76,7 +76,7 @@ const boom = (): never => {
 
 /** The plugin and hook that the log names. */
 const blame = (lines: readonly Line[]): readonly unknown[] =>
-  lines.filter(({ level }) => level === "error").map(({ facts: { plugin, hook } }) => ({ plugin, hook }));
+  lines.filter(({ level }) => level === "error").map(({ fields: { plugin, hook } }) => ({ plugin, hook }));
 
 const faulty = (apply: NonNullable<Plugin["apply"]>, members: Partial<Plugin> = {}): Plugin =>
   definePlugin({ name: "faulty", ...members, apply });
@@ -165,9 +165,9 @@ describe("an error in a request is logged with plugin and hook, and answered as 
     expect(answer.status).toBe(500);
     expect(answer.text).not.toContain("x is not a function");
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook }]);
-    const cause = lines.find(({ level }) => level === "error")?.facts["cause"];
+    const cause = lines.find(({ level }) => level === "error")?.fields["cause"];
     expect(String(cause)).toBe("TypeError: x is not a function");
-    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-faults/); // the place of the error
+    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-errors/); // the place of the error
   });
 
   test.each<readonly [hook: string, plugin: Plugin, query: string]>([
@@ -297,7 +297,7 @@ describe("an error outside of a request is logged, and everything else continues
       faulty((_, context) => context.addSurface(oddSurface({ paths: boom })), { before: ["rest"] }),
     ]);
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
-    expect(new Set(blame(lines).map((fault) => JSON.stringify(fault)))).toEqual(
+    expect(new Set(blame(lines).map((error) => JSON.stringify(error)))).toEqual(
       new Set([JSON.stringify({ plugin: "faulty", hook: 'addSurface("odd").paths' })]),
     );
   });
@@ -331,7 +331,7 @@ describe("an error outside of a request is logged, and everything else continues
     expect(await socket.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { id: 1 } } },
     });
-    await until(() => blame(lines).length > 0, "the fault is logged");
+    await until(() => blame(lines).length > 0, "the error is logged");
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "watchChanges" }]);
     await socket.close();
   });

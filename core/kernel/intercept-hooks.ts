@@ -1,14 +1,14 @@
-/** Guards the hooks: adds the names of plugin and hook to errors, and refuses duplicate tap names and promises that
- *  are not awaited. Seals the hooks once the plugins are applied. */
+/** Intercepts the taps of hooks: adds the names of plugin and hook to errors, and refuses duplicate tap names and
+ *  promises that are not awaited. Seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
 import { withPluginName, withPluginNameInCallback } from "./plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 
-interface HookGuard {
+interface InterceptedHooks {
   /** The plugin that is being applied. */
   plugin: string;
-  /** Guards a hook of a plugin. @rule X-SVC-3 */
+  /** Intercepts the taps of a hook of a plugin. @rule X-SVC-3 */
   readonly watch: (name: string, hook: object) => void;
   /** Makes all further taps throw. */
   seal(): void;
@@ -24,9 +24,9 @@ const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
-export const guardHooks = (core: RelApiHooks): HookGuard => {
+export const interceptHooks = (core: RelApiHooks): InterceptedHooks => {
   let isSealed = false;
-  const guard: HookGuard = {
+  const interceptedHooks: InterceptedHooks = {
     plugin: "core",
     watch: (hookName, hook) => watchAny(hookName, hook),
     seal: () => {
@@ -37,7 +37,7 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
     const names = new Set<string>();
     hook.intercept({
       register: (tap) => {
-        const { plugin } = guard;
+        const { plugin } = interceptedHooks;
         const { name, type } = tap;
         const run = tap.fn as TapFunction; // tapable types the function as any
         if (isSealed)
@@ -69,5 +69,5 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
     });
   };
   for (const [hookName, hook] of Object.entries(core)) watchAny(hookName, hook);
-  return guard;
+  return interceptedHooks;
 };

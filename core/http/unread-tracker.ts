@@ -4,12 +4,12 @@ import type { OutgoingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
 /** A response, or the socket of a connection. */
-export type OutgoingStream = OutgoingMessage | Duplex;
+export type ClientStream = OutgoingMessage | Duplex;
 
-export interface SendBacklog {
+export interface UnreadTracker {
   /** Tracks a response of which the system did not accept all bytes, until the response has drained or is closed. Call
    *  this function again after writing more. */
-  watch(outgoing: OutgoingStream): void;
+  watch(stream: ClientStream): void;
   /** The waiting bytes of all tracked responses. */
   readonly bytes: number;
   /** The number of connections closed since the start. */
@@ -18,7 +18,7 @@ export interface SendBacklog {
 }
 
 interface WatchedClient {
-  readonly outgoing: OutgoingStream;
+  readonly stream: ClientStream;
   bytes: number;
   /** The bytes that the socket has yet to pass to the system. The number changes with every byte that the client
    *  takes. */
@@ -32,8 +32,8 @@ const CHECK_MS = 500;
 
 /** Returns the bytes in the handle's write queue. Node reports a write only when all bytes have been sent, so only the
  *  handle knows the progress. */
-const readQueuedBytes = (outgoing: OutgoingStream): number => {
-  const socket = "socket" in outgoing ? outgoing.socket : outgoing;
+const readQueuedBytes = (stream: ClientStream): number => {
+  const socket = "socket" in stream ? stream.socket : stream;
   return (
     (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0
   );
@@ -42,36 +42,36 @@ const readQueuedBytes = (outgoing: OutgoingStream): number => {
 /** Creates the tracker, which closes connections. Beyond `maxBytes`, it begins with the connection that has made no
  *  progress for longest, and spares the newest. It also closes a connection after `patienceMs` without progress. @rule
  *  R-BND-2 */
-export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBacklog => {
-  const entries = new Map<OutgoingStream, WatchedClient>();
+export const createUnreadTracker = (maxBytes: number, patienceMs: number): UnreadTracker => {
+  const entries = new Map<ClientStream, WatchedClient>();
   let total = 0;
   let closed = 0;
   let timer: NodeJS.Timeout | undefined;
 
   /** Updates the entry and returns whether it still has waiting bytes. */
   const updateClient = (entry: WatchedClient, nowMs: number): boolean => {
-    const { outgoing } = entry;
-    const bytes = outgoing.writableLength;
-    const queued = readQueuedBytes(outgoing);
+    const { stream } = entry;
+    const bytes = stream.writableLength;
+    const queued = readQueuedBytes(stream);
     if (bytes !== entry.bytes || queued !== entry.queuedBytes) entry.progressAtMs = nowMs;
     total += bytes - entry.bytes;
     entry.bytes = bytes;
     entry.queuedBytes = queued;
-    if (bytes > 0 && !outgoing.destroyed) return true;
+    if (bytes > 0 && !stream.destroyed) return true;
     forget(entry);
     return false;
   };
 
   const forget = (entry: WatchedClient): void => {
-    if (!entries.delete(entry.outgoing)) return;
+    if (!entries.delete(entry.stream)) return;
     total -= entry.bytes;
-    entry.outgoing.off("close", entry.forget).off("drain", entry.forget);
+    entry.stream.off("close", entry.forget).off("drain", entry.forget);
   };
 
   const closeConnection = (entry: WatchedClient): void => {
     forget(entry);
     closed++;
-    entry.outgoing.destroy();
+    entry.stream.destroy();
   };
 
   const checkAll = (): void => {
@@ -94,21 +94,21 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
   };
 
   return {
-    watch: (outgoing) => {
-      let entry = entries.get(outgoing);
+    watch: (stream) => {
+      let entry = entries.get(stream);
       if (entry === undefined) {
         const client: WatchedClient = {
-          outgoing,
+          stream,
           bytes: 0,
-          queuedBytes: readQueuedBytes(outgoing),
+          queuedBytes: readQueuedBytes(stream),
           progressAtMs: Date.now(),
           forget: () => forget(client),
         };
-        entries.set(outgoing, client);
-        outgoing.on("close", client.forget).on("drain", client.forget);
+        entries.set(stream, client);
+        stream.on("close", client.forget).on("drain", client.forget);
         entry = client;
       }
-      const bytes = outgoing.writableLength;
+      const bytes = stream.writableLength;
       total += bytes - entry.bytes;
       entry.bytes = bytes;
       if (total > maxBytes) closeStalledClients(entry);
@@ -128,7 +128,7 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
 export const writePart = async (
   response: ServerResponse,
   part: string,
-  watchUnread: SendBacklog["watch"],
+  watchUnread: UnreadTracker["watch"],
 ): Promise<void> => {
   if (response.destroyed || response.write(part)) return;
   watchUnread(response);
