@@ -4799,6 +4799,7 @@ export interface WebhookRequest {
     readonly body?: string;
     readonly timeoutMs: number;
     readonly maxAnswerBytes?: number;
+    readonly isRepeatable?: boolean;
     readonly signal?: AbortSignal;
     readonly exchange?: OpenExchange | undefined;
     readonly forwardsCookies?: boolean;
