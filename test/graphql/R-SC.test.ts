@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { graphqlService, type GqlEngine } from "../../plugins/graphql/api.ts";
-import { initSocket, startLive, subscribe } from "../support/live.ts";
+import { initSocket, startLive, subscribe, untilProcessed } from "../support/live.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { INTROSPECTION, schemaOf } from "../support/schema.ts";
 
@@ -88,6 +88,7 @@ describe("R-SC-12 preparation for all documents", () => {
     await reload;
     dbMaxRows++;
     await Promise.all([api.reload(), api.reload()]);
+    await untilProcessed(socket);
     await api.sql("insert into berries values (2)");
     await api.settle();
     expect(socket.takeMessages()).toEqual([]);

@@ -7,9 +7,9 @@ import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { openSocket, type TestSocket } from "../support/socket.ts";
+import { openSocket } from "../support/socket.ts";
 import { adminSecret, signToken } from "../support/tokens.ts";
-import { initSocket, startLive, subscribe } from "../support/live.ts";
+import { initSocket, startLive, subscribe, untilProcessed } from "../support/live.ts";
 import { lockTable, untilLocked } from "../support/locks.ts";
 import { until } from "../support/until.ts";
 import { startHttpServer } from "../support/http-server.ts";
@@ -26,12 +26,6 @@ afterAll(() => api.close());
 /** Replaces timers by those that the test advances. Sockets and statements need no timers. */
 const stopTimers = (): void => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 afterEach(() => void vi.useRealTimers());
-
-/** Resolves when the server has answered all earlier messages. */
-const roundTrip = async (socket: TestSocket): Promise<void> => {
-  socket.send({ type: "ping", payload: { after: "all" } });
-  await socket.next((message) => message.type === "pong");
-};
 
 /** The response to a refused upgrade. */
 const tryUpgrade = (target: TestApi, path: string, headers: Record<string, string> = {}): Promise<string> =>
@@ -88,7 +82,7 @@ describe("the connection", () => {
     const isPing = (message: any): boolean => message.type === "ping";
     expect(await socket.next(isPing)).toEqual({ type: "ping", payload: { message: "keepalive" } });
     vi.advanceTimersByTime(4900);
-    await roundTrip(socket);
+    await untilProcessed(socket);
     expect(types).toEqual(["connection_ack", "ping", "pong"]);
     vi.advanceTimersByTime(200);
     expect(await socket.next(isPing)).toEqual({ type: "ping", payload: { message: "keepalive" } });
@@ -232,7 +226,7 @@ describe("operations", () => {
       type: "error",
       payload: [{ extensions: { code: "validation-failed" } }],
     });
-    await roundTrip(socket);
+    await untilProcessed(socket);
     expect(socket.takeMessages()).toEqual([]);
     await socket.close();
   });
@@ -243,6 +237,7 @@ describe("operations", () => {
     await socket.next();
     socket.send({ id: "1", type: "complete" });
     socket.send({ id: "unknown", type: "complete" });
+    await untilProcessed(socket);
     await api.sql("update artist set country = 'CC' where id = 1");
     await api.settle();
     expect(socket.takeMessages()).toEqual([]);
@@ -296,7 +291,7 @@ describe("operations", () => {
     expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { __typename: "query_root" } } });
     await unlock();
     expect(await socket.next()).toEqual({ id: "1", type: "complete" });
-    await roundTrip(socket);
+    await untilProcessed(socket);
     expect(socket.takeMessages()).toEqual([]);
     await socket.close();
   });
@@ -327,7 +322,7 @@ describe("operations", () => {
     await unlock();
     expect(await socket.next()).toMatchObject({ id: "1", type: "next" });
     expect(await socket.next()).toEqual({ id: "1", type: "complete" });
-    await roundTrip(socket);
+    await untilProcessed(socket);
     await api.sql("update artist set country = 'unheard' where id = 3");
     await api.settle();
     expect(socket.takeMessages().filter(({ payload }) => payload?.data?.artist_by_pk?.country === "unheard")).toEqual(
@@ -405,7 +400,7 @@ describe("close codes", () => {
     stopTimers();
     const socket = await openSocket(clockedApi);
     vi.advanceTimersByTime(2999);
-    await roundTrip(socket);
+    await untilProcessed(socket);
     expect(socket.socket.readyState).toBe(WebSocket.OPEN);
     vi.advanceTimersByTime(1);
     expect(await socket.closed).toEqual({ code: 4408, reason: "Connection initialisation timeout" });
@@ -548,7 +543,7 @@ describe("limits and slow clients", () => {
     for (let count = 0; count < 4; count++) {
       await socket.next(isPing);
       vi.advanceTimersByTime(980);
-      await roundTrip(socket);
+      await untilProcessed(socket);
       vi.advanceTimersByTime(20);
     }
     await socket.next(isPing);

@@ -92,6 +92,9 @@ describe("operations", () => {
     });
     socket.send({ id: "1", type: "stop" });
     socket.send({ id: "2", type: "stop" });
+    start(socket, "3", "{ __typename }"); // its answer shows that the server has processed the messages before it
+    expect(await socket.next()).toMatchObject({ type: "data", id: "3" });
+    expect(await socket.next()).toEqual({ type: "complete", id: "3" });
     await api.sql("update artist set country = 'L2' where id = 1");
     await api.settle();
     expect(socket.takeMessages()).toEqual([]);

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { definePlugin, without } from "../../core/index.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { initSocket, openEvents, startLive, subscribe } from "../support/live.ts";
+import { initSocket, openEvents, startLive, subscribe, untilProcessed } from "../support/live.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
@@ -70,6 +70,7 @@ describe("the directive @live", () => {
     await set(1, "B");
     expect((await socket.next()).payload.data.artist_by_pk).toEqual({ country: "B" });
     socket.send({ id: "1", type: "complete" });
+    await untilProcessed(socket);
     await set(1, "C");
     await api.settle();
     expect(socket.takeMessages()).toEqual([]);

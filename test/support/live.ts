@@ -20,6 +20,12 @@ export const subscribe = (
   variables: Readonly<Record<string, unknown>> = {},
 ): void => socket.send({ id, type: "subscribe", payload: { query, variables } });
 
+/** Resolves when the server has processed all earlier messages of a socket of graphql-transport-ws. */
+export const untilProcessed = async (socket: TestSocket): Promise<void> => {
+  socket.send({ type: "ping", payload: { after: "all" } });
+  await socket.next((message) => message.type === "pong");
+};
+
 /** An API for tests that wait for its live queries. */
 export interface LiveApi extends ContextApi {
   /**
