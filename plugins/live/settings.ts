@@ -68,6 +68,7 @@ export const socketSettings = [
     kind: wholeNumber(1),
     default: 100_000,
     description: "the maximum number of open WebSockets of a process; a further one is refused with 503",
+    isLimit: true,
   }),
   ...socketLimits,
   defineSetting({
@@ -77,6 +78,7 @@ export const socketSettings = [
     default: 4 * 1024 * 1024,
     unit: "bytes",
     description: "the maximum size of a message from a client; a larger one ends its WebSocket with close code 1009",
+    isLimit: true,
     isFixed: true,
   }),
 ] as const;

@@ -24,11 +24,13 @@ interface CheckResult {
 }
 
 /**
- * Returns whether a warning about metadata or exposed schemas means failing requests. Warnings about unsupported
- * metadata do not count, because relapi ignores such metadata by design.
+ * Returns whether a warning about metadata, exposed schemas or stored settings means failing requests. Warnings about
+ * unsupported metadata do not count, because relapi ignores such metadata by design.
  */
 const countsAsError = (warning: string): boolean =>
-  /^ANON_ROLE is |^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$/.test(warning);
+  /^ANON_ROLE is |^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$|^invalid (?:token )?settings|^ignoring tokens: /.test(
+    warning,
+  );
 
 /** Checks whether the port is free. The process that uses it may be this server. @rule C-CHK-3 */
 const checkPort = ({ host, port, unixSocket }: ServerSettings): Promise<readonly string[]> =>

@@ -204,6 +204,23 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     expect(stderr.split("\n").filter((line) => line.startsWith("error"))).toHaveLength(2);
   });
 
+  test.each([
+    ["a secret beside the auth hook", `pgrst.jwt_secret = '${jwtSecret}'`, /^error: ignoring tokens: authHook/],
+    [
+      "a wrong value",
+      "pgrst.db_tx_end = 'maybe'",
+      /^error: invalid settings in the database; .*invalid pgrst.db_tx_end/,
+    ],
+    ["a secret that is no key", "pgrst.jwt_secret = 'short'", /^error: invalid token settings; keeping/],
+  ])("C-CHK-1a X-HOOK-1a a stored setting is a fault: %s", async (kind, setting, line) => {
+    const [{ name }] = (await database.query("select quote_ident(current_database()) as name")) as [{ name: string }];
+    await database.query(`alter role current_user in database ${name} set ${setting}`);
+    const hook = kind.includes("hook") ? { JWT_SECRET: "", AUTH_HOOK: "http://127.0.0.1:1/" } : {};
+    const { code, stderr } = await relapi(["check"], { ...good, ...hook });
+    await database.query(`alter role current_user in database ${name} reset all`);
+    expect([code, stderr.split("\n").filter((text) => line.test(text))]).toEqual([1, [expect.any(String)]]);
+  });
+
   test("C-CHK-3 with --strict, warnings count as errors", async () => {
     const environment = { ...good, DB_SCHEMAS: "shut" };
     const line = "warning: shut.notes has row-level security and no policy: only its owner sees rows\n";

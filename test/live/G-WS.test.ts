@@ -566,18 +566,20 @@ describe("limits and slow clients", () => {
     await limitedApi.close();
   });
 
-  test("G-WS-8 a message beyond the limit ends the connection with 1009", async () => {
-    const limitedApi = await startApi(forGraphql({ maxSocketMessageBytes: 2000 }));
+  test("G-WS-8 R-ADM-2 a message beyond the limit ends the connection with 1009", async () => {
+    const limitedApi = await startLive(forGraphql({ maxSocketMessageBytes: 2000 }));
     const socket = await initSocket(limitedApi);
     subscribe(socket, "1", `{ __typename } # ${"x".repeat(3000)}`);
     expect((await socket.closed).code).toBe(1009);
+    expect(limitedApi.context.counters.get("refused-maxSocketMessageBytes")).toBe(1);
     await limitedApi.close();
   });
 
-  test("G-WS-17 more connections than the limit are refused with 503", async () => {
+  test("G-WS-17 R-ADM-2 more connections than the limit are refused with 503", async () => {
     const limitedApi = await startLive(forGraphql({ maxSockets: 1 }));
     const socket = await initSocket(limitedApi);
     expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toMatch(/^refused with 503/);
+    expect(limitedApi.context.counters.get("refused-maxSockets")).toBe(1);
     await socket.close();
     await until(() => limitedApi.context.counters.get("sockets") === 0, "the server has forgotten the socket");
     expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toBe("granted");

@@ -513,10 +513,13 @@ describe("request bodies", () => {
       4000,
       { t: "1", u: "2" },
     ]);
+    const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_bodies_refused_total"] ?? 0;
+    const before = await refusedCount();
     for (const csv of [`t\n${"1\n".repeat(20_000)}`, `${"n".repeat(5000)}\n${"1\n".repeat(20)}`]) {
       const refusal = await post(csv);
       expect([refusal.status, refusal.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
     }
+    expect((await refusedCount()) - before).toBe(2);
   });
 
   test("R-BND-3 R-BND-3a a body that a parser in front has read counts too", async () => {

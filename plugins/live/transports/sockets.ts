@@ -2,7 +2,13 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { createCurrentOriginPolicy, defineService, requireService, type PluginContext } from "../../../core/index.ts";
+import {
+  createCurrentOriginPolicy,
+  defineService,
+  nameRefusalCounter,
+  requireService,
+  type PluginContext,
+} from "../../../core/index.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { liveQueriesService } from "../api.ts";
 import { SocketConnection, type ClientConnection, type Conversation } from "./socket-connection.ts";
@@ -121,7 +127,9 @@ const createSockets = (context: PluginContext): Sockets => {
     socketPath: SocketPath,
     { request, socket, head, path }: Upgrade,
   ): void => {
-    if (isClosing || openConnections.size >= context.options.maxSockets)
+    const isFull = openConnections.size >= context.options.maxSockets;
+    if (isFull) context.counters.add(nameRefusalCounter("maxSockets"));
+    if (isClosing || isFull)
       return refuseUpgradeInJson(
         socket,
         503,
@@ -161,7 +169,10 @@ const createSockets = (context: PluginContext): Sockets => {
   const onMessage = function (this: WebSocket, data: Buffer): void {
     openConnections.get(this)?.received(data.toString());
   };
-  const onError = (): void => undefined; // The close event that follows gives the reason of the error.
+  /** The close event that follows gives the reason of the error. */
+  const onError = ({ code }: NodeJS.ErrnoException): void => {
+    if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") context.counters.add(nameRefusalCounter("maxSocketMessageBytes"));
+  };
   const onClose = function (this: WebSocket): void {
     const connection = openConnections.get(this);
     openConnections.delete(this);
