@@ -11,7 +11,8 @@ export type DatabaseSetting = readonly [name: string, value: string];
 
 /** The settings of a session before and after its role. */
 interface SessionSettings {
-  readonly names: readonly string[];
+  /** The names in one text, which `splitNames` reads. */
+  readonly names: string;
   readonly values: readonly string[];
   /** The settings that are necessary even if no user-defined code runs. */
   readonly withoutUserCode: Omit<SessionSettings, "withoutUserCode">;
@@ -29,6 +30,11 @@ export const compileSettings = (names: readonly string[]): string => {
     sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + MAX_CALLS_PER_STATEMENT))})`);
   return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
 };
+
+/** Joins the names to one text. The separator is NUL, which no name contains. */
+const listNames = (names: Iterable<string>): string => [...names].join("\u0000");
+/** Returns the names of a text that `listNames` has joined. */
+export const splitNames = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
 /** Returns the search path. `login` is the login role's own path, if that path still applies. */
 export const buildSearchPath = (schemas: readonly string[], login: readonly string[] | undefined): string =>
@@ -54,7 +60,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
 };
 
 const buildSettingTexts = (settings: ReadonlyMap<string, string>): SessionSettings["withoutUserCode"] => ({
-  names: [...settings.keys()],
+  names: listNames(settings.keys()),
   values: [...settings.values()],
 });
 

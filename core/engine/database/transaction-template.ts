@@ -9,7 +9,6 @@ import {
   type Question,
 } from "../../kernel/cache.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
-import { planKey } from "../../kernel/plan-key.ts";
 import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
 import type { Slot } from "../sql/fragment.ts";
@@ -23,7 +22,7 @@ import {
 } from "./cleaning.ts";
 import { UNKNOWN_ROLE, type PlanOwner } from "./prepared-statements.ts";
 import type { Sharing } from "./sharing.ts";
-import { compileSettings, buildSearchPath, type DatabaseSetting } from "./settings-statement.ts";
+import { compileSettings, splitNames, buildSearchPath, type DatabaseSetting } from "./settings-statement.ts";
 import {
   buildBeginText,
   nameStatement,
@@ -55,8 +54,8 @@ interface TemplateSource {
   readonly execution: Execution;
   readonly programs: Execution["programs"];
   readonly sending: SendOptions;
-  /** The names of the session's settings. */
-  readonly sessionNames: readonly string[];
+  /** The names of the session's settings in one text. */
+  readonly sessionNames: string;
   readonly settings: readonly DatabaseSetting[];
 }
 
@@ -99,39 +98,49 @@ export interface TransactionTemplate {
 
 const MODEL = defineQuestion("model", ({ model }: TemplateSource) => model);
 const OPTIONS = defineQuestion("options", ({ options }: TemplateSource) => options);
-/** Asks for every fact of an execution except its programs. */
-const EXECUTION = defineQuestion(
-  "execution",
-  ({ execution, sending, sessionNames, settings }: TemplateSource) => ({
-    access: execution.access,
-    isolation: execution.isolation,
-    end: execution.end,
-    schema: execution.schema,
-    keepsLoginPath: execution.keepsLoginPath,
-    skipsPreRequest: execution.skipsPreRequest,
-    isChecked: execution.check !== undefined,
-    role: execution.session.role,
-    databaseRole: execution.session.databaseRole,
-    sharing: sending.sharing,
-    prepares: sending.prepares,
-    isNested: sending.isNested === true,
-    sessionNames,
-    settingNames: settings.map(([name]) => name),
-  }),
-  planKey,
+const SESSION_NAMES = defineQuestion("session names", ({ sessionNames }: TemplateSource) => sessionNames);
+const ACCESS = defineQuestion("access", ({ execution }: TemplateSource) => execution.access);
+const ISOLATION = defineQuestion("isolation", ({ execution }: TemplateSource) => execution.isolation);
+const END = defineQuestion("end", ({ execution }: TemplateSource) => execution.end);
+const SCHEMA = defineQuestion("schema", ({ execution }: TemplateSource) => execution.schema);
+const KEEPS_LOGIN_PATH = defineQuestion(
+  "keeps login path",
+  ({ execution }: TemplateSource) => execution.keepsLoginPath,
 );
+const SKIPS_PRE_REQUEST = defineQuestion(
+  "skips pre-request",
+  ({ execution }: TemplateSource) => execution.skipsPreRequest,
+);
+const SHARING = defineQuestion("sharing", ({ sending }: TemplateSource) => sending.sharing);
+const PREPARES = defineQuestion("prepares", ({ sending }: TemplateSource) => sending.prepares);
+const IS_NESTED = defineQuestion("is nested", ({ sending }: TemplateSource) => sending.isNested);
+const DATABASE_ROLE = defineQuestion(
+  "database role",
+  ({ execution }: TemplateSource) => execution.session.databaseRole,
+);
+const CALLER = defineQuestion("role", ({ execution }: TemplateSource) => execution.session.role);
+/** Asks whether the execution checks the rows before the transaction ends. */
+const HAS_CHECK = defineQuestion("has check", ({ execution }: TemplateSource) => execution.check !== undefined);
+const SETTING_COUNT = defineQuestion("setting count", ({ settings }: TemplateSource) => settings.length);
 const PROGRAM_COUNT = defineQuestion("program count", ({ programs }: TemplateSource) => programs.length);
 
-const programQuestions: Question<TemplateSource, Program>[] = [];
-/** Returns the question about one program. */
-const programQuestion = (i: number): Question<TemplateSource, Program> =>
-  // the index is below the number of programs
-  (programQuestions[i] ??= defineQuestion(`program ${i}`, ({ programs }) => programs[i]?.program as Program));
+/** Returns a function that creates the question about each member of a list, when that question is first asked. */
+const createIndexedQuestions = <Answer>(
+  name: string,
+  readItem: (source: TemplateSource, i: number) => Answer,
+): ((i: number) => Question<TemplateSource, Answer>) => {
+  const questions: Question<TemplateSource, Answer>[] = [];
+  return (i) => (questions[i] ??= defineQuestion(`${name} ${i}`, (source: TemplateSource) => readItem(source, i)));
+};
+
+const settingNameQuestion = createIndexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
+// the index is below the number of programs
+const programQuestion = createIndexedQuestions("program", ({ programs }, i) => programs[i]?.program as Program);
 
 /** Returns the name of the pre-request function. Undefined if the transaction does not call one. */
 const findPreRequest = (ask: Ask<TemplateSource>): string | undefined => {
   const { dbPreRequest } = ask(OPTIONS);
-  return dbPreRequest === "" || ask(EXECUTION).skipsPreRequest === true ? undefined : dbPreRequest;
+  return dbPreRequest === "" || ask(SKIPS_PRE_REQUEST) === true ? undefined : dbPreRequest;
 };
 
 const NO_SETTINGS: readonly DatabaseSetting[] = [];
@@ -158,27 +167,28 @@ interface SettingStatements {
 const buildSettings = (
   ask: Ask<TemplateSource>,
   sessions: readonly SessionSpec[],
+  requestSettingNames: readonly string[],
   templateSettings: readonly DatabaseSetting[],
 ): SettingStatements => {
   const model = ask(MODEL);
   const options = ask(OPTIONS);
-  const { schema, keepsLoginPath, role, databaseRole, sessionNames, settingNames } = ask(EXECUTION);
+  const role = ask(DATABASE_ROLE);
   const path = buildSearchPath(
-    [schema, ...options.dbExtraSearchPath],
-    keepsLoginPath === true ? model?.loginPath : undefined,
+    [ask(SCHEMA), ...options.dbExtraSearchPath],
+    ask(KEEPS_LOGIN_PATH) === true ? model?.loginPath : undefined,
   );
   const first: readonly DatabaseSetting[] = [
     ...templateSettings,
     ["search_path", path],
-    ...(model?.callerSettings?.get(role)?.settings ?? NO_SETTINGS),
-    ...((databaseRole === undefined ? undefined : model?.roles.get(databaseRole)?.settings) ?? NO_SETTINGS),
+    ...(model?.callerSettings?.get(ask(CALLER))?.settings ?? NO_SETTINGS),
+    ...((role === undefined ? undefined : model?.roles.get(role)?.settings) ?? NO_SETTINGS),
   ];
   const afterwards = sessions.flatMap(({ optionSettings }) => optionSettings?.(options) ?? []);
   return {
     text: compileSettings([
       ...first.map(([name]) => name),
-      ...sessionNames,
-      ...settingNames,
+      ...splitNames(ask(SESSION_NAMES)),
+      ...requestSettingNames,
       ...afterwards.map(([name]) => name),
     ]),
     first: first.map(([, value]) => value),
@@ -196,8 +206,9 @@ interface TransactionBody {
  *  code may have switched the role, which the name of a prepared statement contains. @rule R-TX-11 R-TX-12 R-TX-13
  *  R-TX-14 */
 const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): TransactionBody => {
-  const { databaseRole: role, prepares } = ask(EXECUTION);
+  const role = ask(DATABASE_ROLE);
   const preRequest = findPreRequest(ask);
+  const prepares = ask(PREPARES);
   const statements: TemplateStatement[] = [];
   let isRoleKnown = !setsRole;
   let owner: PlanOwner | undefined;
@@ -223,21 +234,24 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
  *  G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
 const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[]): TransactionTemplate => {
   const model = ask(MODEL);
-  const { access, end, sharing, isNested, settingNames, ...execution } = ask(EXECUTION);
-  const isReadOnly = access === "read only";
+  const isReadOnly = ask(ACCESS) === "read only";
+  const end = ask(END);
   // a default of the login role must not apply to other roles (R-TX-3)
   const isolation =
-    execution.isolation ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
+    ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
+  const sharing = ask(SHARING);
+  const isNested = ask(IS_NESTED) === true;
   const preRequest = findPreRequest(ask);
+  const requestSettingNames = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingNameQuestion(i)));
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programQuestion(i)));
-  const isChecked = execution.isChecked || programs.some(({ checks }) => checks.length > 0);
+  const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);
   // On a backend that changes, cleaning after user-defined code is part of the transaction. The transaction must stay
   // open after a failure, because its end releases the backend.
   const runsUserCode = preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
   const cleanedSharing = !isNested && runsUserCode ? sharing : undefined;
   const isImplicit =
     isNested || (end === "commit" && !isChecked && isolation === undefined && cleanedSharing === undefined);
-  const settings = buildSettings(ask, sessions, [
+  const settings = buildSettings(ask, sessions, requestSettingNames, [
     ...(isImplicit && isReadOnly ? [["transaction_read_only", "on"] as const] : []),
     ...(sharing?.setsJit === true ? [["jit", "off"] as const] : []),
     ...(programs.some(({ plansEachTime }) => plansEachTime === true)
@@ -248,7 +262,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     ...(isImplicit ? NO_STATEMENTS : [createPlainStatement(buildBeginText(isolation, isReadOnly))]),
     ...(cleanedSharing === undefined ? NO_STATEMENTS : DISCARD_FOREIGN_STATE),
   ];
-  const setsRole = settingNames.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
+  const setsRole = requestSettingNames.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
   const { statements, owner } = buildBody(ask, programs, setsRole);
   const cleaning: CleaningKind | undefined =
     sharing !== undefined // a cleaning afterwards may run on another backend
