@@ -281,8 +281,15 @@ export const createPrepare = (
       operationEntry === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: operationEntry.value.document, commit: operationEntry.commit };
+    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
-      ...document.summary,
+      operation,
+      namedOperation,
+      levels,
+      nodes,
+      rootFields,
+      aliases,
+      directives,
       bind: () =>
         refuseDeepNesting(
           () => {
