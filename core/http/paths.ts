@@ -3,10 +3,12 @@ import type { Logger } from "../kernel/options.ts";
 import { buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 
-/** A surface and the paths and prefixes that it may serve. */
+type PathTest = (path: string) => boolean;
+
+/** A surface and the tests of the paths and prefixes that it may serve. */
 export interface SurfacePaths {
   readonly surface: AddedSurface;
-  readonly paths: readonly string[];
+  readonly tests: readonly PathTest[];
 }
 
 const EVERY_PATH: readonly string[] = ["*"];
@@ -24,10 +26,13 @@ const readSurfacePaths = (surface: AddedSurface, logger: Logger): readonly strin
   }
 };
 
-/** Returns whether the pattern is the path, or a prefix of it such as `/soap/*`. */
-export const covers = (pattern: string, path: string): boolean =>
-  pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+/** Creates the test of a path, or of a prefix such as `/soap/*`. */
+const createTest = (pattern: string): PathTest => {
+  if (!pattern.endsWith("*")) return (path) => path === pattern;
+  const prefix = pattern.slice(0, -1);
+  return (path) => path.startsWith(prefix);
+};
 
-/** Returns the paths of each surface, in the order of the surfaces. */
+/** Returns the tests of each surface, in the order of the surfaces. */
 export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): readonly SurfacePaths[] =>
-  surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));
+  surfaces.map((surface) => ({ surface, tests: readSurfacePaths(surface, logger).map(createTest) }));

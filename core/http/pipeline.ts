@@ -22,7 +22,7 @@ import type {
   RequestStep,
 } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
-import { covers, readPaths, type SurfacePaths } from "./paths.ts";
+import { readPaths, type SurfacePaths } from "./paths.ts";
 import type { PendingBodies } from "./pending-bodies.ts";
 import type { UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
@@ -323,8 +323,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     candidates: readonly SurfacePaths[],
   ): AddedSurface | undefined =>
     candidates.find(
-      ({ surface, paths }) =>
-        paths.some((pattern) => covers(pattern, path)) &&
+      ({ surface, tests }) =>
+        tests.some((test) => test(path)) &&
         (surface.methods === undefined || surface.methods.includes(request.method ?? "GET")) &&
         (surface.match === undefined || isMatched(surface, path, request)),
     )?.surface;
