@@ -32,21 +32,21 @@ export const createOptionLoader = ({
   healthProblems,
   check,
 }: OptionLoaderParts): ((query: Query) => Promise<ResolvedOptions>) => {
-  let read = "{}";
+  let optionsText = "{}";
   return async (query) => {
     if (sources.length === 0) return current.options;
     try {
       let overrides: RelApiOptions = {};
       for (const source of sources) overrides = { ...overrides, ...(await source.read(query)) };
       const text = JSON.stringify(overrides);
-      if (text === read) {
+      if (text === optionsText) {
         healthProblems.set("settings", undefined);
         return current.options;
       }
       rejectFixedOptions(overrides, settings);
       const next = resolveOptions({ ...preset, ...overrides }, settings);
       check(next);
-      read = text;
+      optionsText = text;
       healthProblems.set("settings", undefined);
       return next;
     } catch (error) {

@@ -86,9 +86,9 @@ const readAtPath = (
   format: ClaimsFormat,
   token: JsonObject,
 ): ClaimsReading => {
-  const found = readClaimPath(token, location.keys);
-  if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${location.pathText}'` };
-  return readClaimsObject(found, format, `claims_namespace_path ${location.pathText}`);
+  const claim = readClaimPath(token, location.keys);
+  if (claim === undefined) return { reason: `claims not found at claims_namespace_path: '${location.pathText}'` };
+  return readClaimsObject(claim, format, `claims_namespace_path ${location.pathText}`);
 };
 
 const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {

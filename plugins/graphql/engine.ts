@@ -271,7 +271,7 @@ export const createEngine = (
           return longBody.takePacked(packed);
         }
       }
-      const written = operation.isIntrospecting
+      const writtenOperation = operation.isIntrospecting
         ? { outputs: await introspectionWriter.writeTexts(operation.outputs) }
         : operation;
       let rows: readonly ResultRow[] = [];
@@ -286,7 +286,7 @@ export const createEngine = (
         operation.loads.length === 0
           ? bodies
           : await functions.load(operation, bodies, executeReads, session, { onGone, exchange });
-      return assemble(written, complete, calls);
+      return assemble(writtenOperation, complete, calls);
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;

@@ -134,7 +134,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
 
   /** Building the types of thousands of tables takes long, so they are built before the model comes into force. */
   context.beforeModel(async (model) => {
-    const used = [...inUse].flatMap(([key, ref]) => {
+    const usedSchemas = [...inUse].flatMap(([key, ref]) => {
       const schema = ref.deref();
       const roots = schema?.usedRoots() ?? [];
       const tables = [...(schema?.usedTables() ?? [])];
@@ -144,7 +144,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
     const preparation = getPreparation(model);
     preparation.options = context.options;
     const modelNames = await runSliced(buildModelNames(model));
-    for (const { key, roots, tables } of used) {
+    for (const { key, roots, tables } of usedSchemas) {
       const schema = buildSchema(model, modelNames, parseAccessKey(key));
       if (schema.isWhole) await runSliced(schema.prepare(roots));
       await runSliced(schema.openTables(tables));

@@ -87,9 +87,10 @@ export const createFilterReader = (
   let refersToRoot = false;
 
   const findOperator = (name: string, base: PgType): OperatorSpec => {
-    const found = registry.operators.find((spec) => buildOperatorName(spec) === name && matchesType(spec, base));
-    if (found === undefined) throw new InconsistentMetadata(`operator "${name}" does not exist for type ${base.name}`);
-    return found;
+    const operatorSpec = registry.operators.find((spec) => buildOperatorName(spec) === name && matchesType(spec, base));
+    if (operatorSpec === undefined)
+      throw new InconsistentMetadata(`operator "${name}" does not exist for type ${base.name}`);
+    return operatorSpec;
   };
 
   /** Builds an equality that treats two NULLs as equal. If there is no difference, it uses plain `=`, which can use

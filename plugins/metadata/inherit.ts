@@ -9,12 +9,12 @@ type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 /** Returns the roles that are their own ancestors. */
 const findRolesInCycles = (parentRoles: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const isAncestor = (role: string): boolean => {
-    const seen = new Set<string>();
+    const seenRoles = new Set<string>();
     const pendingRoles = [...(parentRoles.get(role) ?? [])];
     for (let ancestor = pendingRoles.pop(); ancestor !== undefined; ancestor = pendingRoles.pop()) {
       if (ancestor === role) return true;
-      if (!seen.has(ancestor)) pendingRoles.push(...(parentRoles.get(ancestor) ?? []));
-      seen.add(ancestor);
+      if (!seenRoles.has(ancestor)) pendingRoles.push(...(parentRoles.get(ancestor) ?? []));
+      seenRoles.add(ancestor);
     }
     return false;
   };
@@ -43,9 +43,10 @@ export const collectRoleAndAncestors = (
   role: string,
   parentRoles: ReadonlyMap<string, readonly string[]>,
 ): ReadonlySet<string> => {
-  const found = new Set([role]);
-  for (const ancestor of found) for (const parent of parentRoles.get(ancestor) ?? []) found.add(parent);
-  return found;
+  const inheritedRoles = new Set([role]);
+  for (const ancestor of inheritedRoles)
+    for (const parent of parentRoles.get(ancestor) ?? []) inheritedRoles.add(parent);
+  return inheritedRoles;
 };
 
 /** Returns the permissions by role and table, with the inherited ones. `explicitPermissions` contains those that the

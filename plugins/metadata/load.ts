@@ -45,11 +45,11 @@ const MAX_FILES = 10_000;
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<LoadedMetadata> => {
   if (typeof source !== "string") return { raw: copyObject(source), files: [] };
   const path = resolve(source);
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
   const state: LoadState = { files: [], contents: new Map(), isRefused: false };
-  const raw = found.isDirectory()
+  const raw = stats.isDirectory()
     ? await loadFolder(path, state)
     : await loadFile({ root: dirname(path), file: path, includedBy: [], state });
   return { raw, files: state.files };

@@ -14,11 +14,11 @@ const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /** Sorts relations by suitability: relations with plain names come first, then those with most references to others. */
 export const sortForExamples = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
-  const seen = new Set(relations.map(nameKey));
+  const seenKeys = new Set(relations.map(nameKey));
   const rank = (relation: Relation): number => {
     const parents = relation.relationships.filter(
       ({ isToOne, routine, target }) =>
-        isToOne && routine === undefined && seen.has(nameKey(target)) && findRelation(model, target) !== relation,
+        isToOne && routine === undefined && seenKeys.has(nameKey(target)) && findRelation(model, target) !== relation,
     ).length;
     return (PLAIN_NAME.test(relation.name) ? 1000 : 0) + parents;
   };

@@ -107,11 +107,11 @@ export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   let line = 1;
   for (let lineEnd = before.indexOf("\n"); lineEnd !== -1; lineEnd = before.indexOf("\n", lineEnd + 1)) line++;
   const code = text.codePointAt(stop.at);
-  const found = code === undefined ? "the end" : JSON.stringify(String.fromCodePoint(code));
+  const actualText = code === undefined ? "the end" : JSON.stringify(String.fromCodePoint(code));
   return {
     line,
     column: Array.from(before.slice(lineStart)).length + 1,
-    reason: `expected ${stop.expected}, found ${found}`,
+    reason: `expected ${stop.expected}, found ${actualText}`,
   };
 };
 

@@ -34,17 +34,18 @@ export const suggestLabels = (
   const [enumName = "", label = ""] = (code === "22P02" ? readEnumError(message) : undefined) ?? [];
   if (enumName === "") return undefined;
   const hasEnum = ({ type }: Column): boolean => {
-    const found = findBaseType(model, type);
-    const element = found?.element === undefined ? found : findBaseType(model, found.element);
+    const foundType = findBaseType(model, type);
+    const element = foundType?.element === undefined ? foundType : findBaseType(model, foundType.element);
     return element?.labels !== undefined && isNamed(element, enumName);
   };
   const findColumn = (relation: Relation): Column | undefined =>
     relation.columns.find((column) => hasEnum(column) && visibility.mayNameColumn(relation, column));
   for (const relation of model.relations.values()) {
     const column = findColumn(relation);
-    const found = column && findBaseType(model, column.type);
+    const foundType = column && findBaseType(model, column.type);
     const labels =
-      found?.labels ?? (found?.element === undefined ? [] : (findBaseType(model, found.element)?.labels ?? []));
+      foundType?.labels ??
+      (foundType?.element === undefined ? [] : (findBaseType(model, foundType.element)?.labels ?? []));
     if (column !== undefined) return findClosestNames(label, labels);
   }
   return undefined;

@@ -131,8 +131,8 @@ export const encodeAsset = async (bytes: Buffer): Promise<Omit<Asset, "contentTy
 /** Returns the folder `path` of `dist/plugins/pages`, into which the build writes compressed files. Undefined if the
  *  build did not write `file`. */
 export const findBuiltFolder = (path: string, file: string): string | undefined => {
-  const found = findPackageFile(`dist/plugins/pages/${path}/${file}.br`);
-  return found === undefined ? undefined : dirname(found);
+  const foundFile = findPackageFile(`dist/plugins/pages/${path}/${file}.br`);
+  return foundFile === undefined ? undefined : dirname(foundFile);
 };
 
 /** Reads a file that the build compressed. */

@@ -106,8 +106,8 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
   const isProvenFunction = (name: string | undefined): boolean =>
     name === undefined || isProvenPart(registry.functions.get(name));
   const isProvenColumn = (relation: Relation | undefined, name: string): boolean => {
-    const found = relation && findColumn(relation, name);
-    return found !== undefined && isBuiltInType(model, found.type);
+    const foundColumn = relation && findColumn(relation, name);
+    return foundColumn !== undefined && isBuiltInType(model, foundColumn.type);
   };
   const areColumnsProven = (relation: Relation | undefined): boolean =>
     relation !== undefined && relation.columns.every(({ name }) => isProvenColumn(relation, name));

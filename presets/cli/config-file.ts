@@ -71,15 +71,15 @@ const loadValues = (file: string, environment: Environment): Values => {
   }
   const assigned = parseAssignments(file, text, environment);
   if (assigned !== undefined) return assigned;
-  let read: unknown;
+  let content: unknown;
   try {
-    read = parseYaml(text, { maxAliasCount: 0 }); // every JSON text is also YAML
+    content = parseYaml(text, { maxAliasCount: 0 }); // every JSON text is also YAML
   } catch (error) {
     throw presetError(`cannot parse the settings file "${file}": ${(error as Error).message.split("\n")[0]}`);
   }
-  if (typeof read !== "object" || read === null || Array.isArray(read))
+  if (typeof content !== "object" || content === null || Array.isArray(content))
     throw presetError(`the settings file "${file}" contains no settings: write name: value, or name = "value"`);
-  return read as Values; // the keys of a mapping are strings
+  return content as Values; // the keys of a mapping are strings
 };
 
 /** Returns the value as the text that an environment variable would have. */

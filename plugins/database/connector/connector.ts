@@ -70,9 +70,9 @@ export const createConnector = (parts: ConnectorParts): Connector => {
         }
       },
       isPooled: async (connection) => {
-        const found = await server.isPooled(connection);
-        isPooled ||= found;
-        return found;
+        const poolerAnswer = await server.isPooled(connection);
+        isPooled ||= poolerAnswer;
+        return poolerAnswer;
       },
     },
     openReplicas: (openPool) => {

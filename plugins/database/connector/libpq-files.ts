@@ -72,13 +72,13 @@ export const readService = (name: string, environment: Environment): ReadonlyMap
     const lines = file === undefined ? [] : (readTextFile(file) ?? "").split(/\r?\n/).map((line) => line.trim());
     const from = lines.indexOf(`[${name}]`);
     if (from === -1) continue;
-    const found = new Map<string, string>();
+    const serviceValues = new Map<string, string>();
     for (const line of lines.slice(from + 1)) {
       if (line.startsWith("[")) break;
       const at = line.indexOf("=");
-      if (at > 0 && !line.startsWith("#")) found.set(line.slice(0, at).trim(), line.slice(at + 1).trim());
+      if (at > 0 && !line.startsWith("#")) serviceValues.set(line.slice(0, at).trim(), line.slice(at + 1).trim());
     }
-    return found;
+    return serviceValues;
   }
   throw new Error(`no service file has the service "${name}": check service, PGSERVICE and PGSERVICEFILE`);
 };

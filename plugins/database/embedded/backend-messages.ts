@@ -22,29 +22,29 @@ export function correctAnswer(bytes: Uint8Array, start: number, end: number, isS
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];
   let status: number | undefined;
-  let read = start;
-  let written = start;
+  let readOffset = start;
+  let writeOffset = start;
   let readyAt = -1;
-  while (read < end) {
-    const messageBytes = view.getInt32(read + 1) + 1;
-    const messageType = bytes[read];
+  while (readOffset < end) {
+    const messageBytes = view.getInt32(readOffset + 1) + 1;
+    const messageType = bytes[readOffset];
     if (messageType === READY_FOR_QUERY) {
-      status = bytes[read + 5];
+      status = bytes[readOffset + 5];
       if (readyAt >= 0) {
-        bytes.copyWithin(readyAt, readyAt + messageBytes, written);
-        written -= messageBytes;
+        bytes.copyWithin(readyAt, readyAt + messageBytes, writeOffset);
+        writeOffset -= messageBytes;
       }
-      readyAt = written;
+      readyAt = writeOffset;
     } else if (messageType === NOTIFICATION) {
-      notifications.push(bytes.slice(read, read + messageBytes));
+      notifications.push(bytes.slice(readOffset, readOffset + messageBytes));
     }
-    if (written !== read) bytes.copyWithin(written, read, read + messageBytes);
-    read += messageBytes;
-    written += messageBytes;
+    if (writeOffset !== readOffset) bytes.copyWithin(writeOffset, readOffset, readOffset + messageBytes);
+    readOffset += messageBytes;
+    writeOffset += messageBytes;
   }
   if (!isSynced && readyAt >= 0) {
-    bytes.copyWithin(readyAt, readyAt + 6, written);
-    written -= 6;
+    bytes.copyWithin(readyAt, readyAt + 6, writeOffset);
+    writeOffset -= 6;
   }
-  return { end: written, status, notifications };
+  return { end: writeOffset, status, notifications };
 }

@@ -110,8 +110,8 @@ const findDefault = (
 
 const buildColumn = (column: ColumnRow, parts: RelationParts, relation: RelationRow | undefined): Column => {
   const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
-  const known = parts.types.get(type);
-  const traits = known?.kind === "domain" ? parts.getDomainTraits(type) : undefined;
+  const knownType = parts.types.get(type);
+  const traits = knownType?.kind === "domain" ? parts.getDomainTraits(type) : undefined;
   const origin =
     relation?.kind === "view" && default_ === null && isUpdatable && !relation.hasTrigger
       ? parts.findOrigin(relation, position)
@@ -130,7 +130,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, relation: Relation
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
     ...((baseIdentity === "a" || isBaseGenerated) && { isBaseGenerated: true as const }),
-    maxLength: traits?.maxLength ?? (known && findCharacterLength(known, modifier)),
+    maxLength: traits?.maxLength ?? (knownType && findCharacterLength(knownType, modifier)),
     comment: relation?.comments?.[position],
     acl: parts.readAcl(acl, "column"),
     isUpdatable,

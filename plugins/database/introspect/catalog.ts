@@ -152,10 +152,10 @@ const mapSliced = function* <From, To>(list: readonly From[], make: (from: From)
 };
 
 const collectTypes = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
-  const seen = new Set<RelationRow["columns"]>();
+  const seenColumns = new Set<RelationRow["columns"]>();
   for (const { columns } of relations) {
-    if (seen.has(columns)) continue;
-    seen.add(columns);
+    if (seenColumns.has(columns)) continue;
+    seenColumns.add(columns);
     for (const [, , type] of columns ?? []) yield type;
   }
   for (const { types, resultType } of routines) {

@@ -234,10 +234,10 @@ const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([
 /** Appends numbers to equal ids, which names with the separators of ids can cause. The list is ordered by name, so the
  *  numbers are stable across reloads. */
 const makeIdsUnique = (list: Relationship[]): void => {
-  const seen = new Map<string, number>();
+  const seenCounts = new Map<string, number>();
   list.forEach((relationship, i) => {
-    const count = (seen.get(relationship.id) ?? 0) + 1;
-    seen.set(relationship.id, count);
+    const count = (seenCounts.get(relationship.id) ?? 0) + 1;
+    seenCounts.set(relationship.id, count);
     if (count > 1) list[i] = { ...relationship, id: `${relationship.id}#${count}` };
   });
 };
@@ -246,12 +246,12 @@ const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name) => b.includes(name));
 
 const getOrAdd = <Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value => {
-  let found = map.get(key);
-  if (found === undefined) {
-    found = make();
-    map.set(key, found);
+  let mapValue = map.get(key);
+  if (mapValue === undefined) {
+    mapValue = make();
+    map.set(key, mapValue);
   }
-  return found;
+  return mapValue;
 };
 
 /** Derives relationships from foreign keys, also through views and junctions. */

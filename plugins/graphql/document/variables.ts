@@ -79,7 +79,7 @@ export const declareVariables = (
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): DeclaredVariables => {
-  const used = findUses(operation, fragments);
+  const usedVariables = findUses(operation, fragments);
   const declarations = new Map<string, Declaration>();
   for (const definition of operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
@@ -89,10 +89,10 @@ export const declareVariables = (
       type: definition.type,
       typeText: print(definition.type),
       default: definition.defaultValue,
-      isUsed: used.has(name),
+      isUsed: usedVariables.has(name),
     });
   }
-  return { declarations, used, unbound: [...used].find((name) => !declarations.has(name)) };
+  return { declarations, used: usedVariables, unbound: [...usedVariables].find((name) => !declarations.has(name)) };
 };
 
 /** Reads the values of the declared variables. With `takesUnknown`, values without a variable in the document are

@@ -153,10 +153,10 @@ const writeResult = async (
     objects[join]!.push(readKeys(field.joins[join]!, object)); // a join is an index of `joins`
     return "";
   });
-  const used = field.joins.flatMap((join, i) => (objects[i]?.length === 0 ? [] : [{ join, i }]));
-  if (used.length === 0) return text;
-  const rows = await read(used.map(({ join, i }) => bindObjects(join, objects[i] ?? [], findRead)));
-  const texts = new Map(used.map(({ i }, position) => [i, rows[position]?.values()]));
+  const usedJoins = field.joins.flatMap((join, i) => (objects[i]?.length === 0 ? [] : [{ join, i }]));
+  if (usedJoins.length === 0) return text;
+  const rows = await read(usedJoins.map(({ join, i }) => bindObjects(join, objects[i] ?? [], findRead)));
+  const texts = new Map(usedJoins.map(({ i }, position) => [i, rows[position]?.values()]));
   return field.text(result, (join) => texts.get(join)?.next().value ?? "null");
 };
 

@@ -116,10 +116,10 @@ interface Separated {
 
 const mergeTrees = (trees: readonly (LinkTree | undefined)[]): LinkTree | undefined => {
   const merged = new Map<string, LinkTree>();
-  const known = trees.filter((tree) => tree !== undefined);
-  for (const tree of known)
+  const knownTrees = trees.filter((tree) => tree !== undefined);
+  for (const tree of knownTrees)
     for (const [name, below] of tree) merged.set(name, mergeTrees([merged.get(name), below]) ?? NO_LINKS);
-  return known.length === 0 ? undefined : merged;
+  return knownTrees.length === 0 ? undefined : merged;
 };
 
 /** Returns the selection of a field without its links, or undefined if it has none. `types` has the object types that
@@ -292,11 +292,11 @@ const createCompletion = (prefix: string, links: readonly Link[], tree: LinkTree
         objects[link]!.push(object); // a link is an index of `links`
         return "";
       });
-    const used = links.flatMap((link, i) =>
+    const usedLinks = links.flatMap((link, i) =>
       objects[i]?.length === 0 ? [] : [{ ...link, i, parents: objects[i] ?? [] }],
     );
-    const joins = used.flatMap((link) => ("join" in link ? [link] : []));
-    const loads = used.flatMap((link) => ("load" in link ? [link] : []));
+    const joins = usedLinks.flatMap((link) => ("join" in link ? [link] : []));
+    const loads = usedLinks.flatMap((link) => ("load" in link ? [link] : []));
     const [rows, loaded] = await Promise.all([
       joins.length === 0
         ? []

@@ -31,11 +31,11 @@ const planInRequestOrder = (
   plan: (member: FieldInput, part: GqlPart) => readonly OrderBy[],
 ): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
-  const written = readObject(planner, located, (member) => {
+  const writtenNames = readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) terms.set(member.field.name, plan(member, part));
   });
-  return written.flatMap((name) => terms.get(name) ?? []);
+  return writtenNames.flatMap((name) => terms.get(name) ?? []);
 };
 
 const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {

@@ -106,12 +106,12 @@ const withSelection = <Result>(
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
   const args = readArguments(planner, selected);
-  const used = new Set<string>();
+  const usedKeys = new Set<string>();
   let list: ListArguments | undefined;
   const values = {};
   for (const [name, { readValue }] of args) {
     const get = (): Json => {
-      used.add(name);
+      usedKeys.add(name);
       return readValue();
     };
     Object.defineProperty(values, name, { get, enumerable: true });
@@ -125,7 +125,7 @@ const withSelection = <Result>(
       argument: (name, type) => {
         const argument = args.get(name);
         if (argument === undefined) return undefined;
-        used.add(name);
+        usedKeys.add(name);
         return { param: bind(planner, mapSource(argument.leaf, encodePlain)), ...(type === undefined ? {} : { type }) };
       },
       rows: (type = fieldType) => {
@@ -139,7 +139,7 @@ const withSelection = <Result>(
       fields: () => planOwnFields(planner, selected),
     },
   );
-  for (const [name, { readValue }] of args) if (!used.has(name)) readValue();
+  for (const [name, { readValue }] of args) if (!usedKeys.has(name)) readValue();
   if (list === undefined) planListArguments(planner, selected);
   return read;
 };

@@ -247,20 +247,20 @@ export const createCatalog = function* (
     const content = memoizeValue(() => {
       const columns = buildColumns(relation, entry, names, enumTables, warn);
       const key = findPrimaryKey(relation, entry);
-      const used = new Set(columns.map(({ name }) => name));
+      const usedNames = new Set(columns.map(({ name }) => name));
       const relationships =
         entry === undefined
-          ? listDefaultRelationships(model, relation, used, isServed)
-          : listEntryRelationships(model, relation, entry, used).filter(({ target }) => isServed(target));
-      for (const { name } of relationships) used.add(name);
+          ? listDefaultRelationships(model, relation, usedNames, isServed)
+          : listEntryRelationships(model, relation, entry, usedNames).filter(({ target }) => isServed(target));
+      for (const { name } of relationships) usedNames.add(name);
       return {
         columns,
         primaryKey: key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [],
         relationships,
         computedFields:
           entry === undefined
-            ? buildDefaultComputedFields(model, relation, used, isServed)
-            : buildEntryComputedFields(model, relation, entry, used, isServed, warn),
+            ? buildDefaultComputedFields(model, relation, usedNames, isServed)
+            : buildEntryComputedFields(model, relation, entry, usedNames, isServed, warn),
       };
     });
     return {

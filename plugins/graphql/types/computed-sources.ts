@@ -77,7 +77,7 @@ export const buildDefaultComputedFields = (
   takenNames: ReadonlySet<string>,
   isServed: IsServed,
 ): GqlComputedField[] => {
-  const used = new Set(takenNames);
+  const usedNames = new Set(takenNames);
   const exposed = [...model.routines.values()].flat().filter(({ schema }) => model.schemas.includes(schema));
   return listRowTypes(relation)
     .flatMap((type) =>
@@ -87,8 +87,8 @@ export const buildDefaultComputedFields = (
     )
     .flatMap((routine) => {
       const fit = matchRoutine(model, relation, routine, isServed);
-      if (fit === undefined || used.has(routine.name) || !isLegalName(routine.name)) return [];
-      used.add(routine.name);
+      if (fit === undefined || usedNames.has(routine.name) || !isLegalName(routine.name)) return [];
+      usedNames.add(routine.name);
       return [createField(model, routine.name, routine, fit, SESSION_NAMES, buildDefaultComment(routine))];
     });
 };

@@ -28,34 +28,34 @@ export const tracing = definePlugin({
     const api = loadTracingApi();
     const spans = createSpans(api, api.trace.getTracer("relapi", VERSION), context);
     const findSpanContext = (exchange: OpenExchange | undefined) => {
-      const found = spans.find(exchange)?.span.spanContext();
-      return found !== undefined && api.isSpanContextValid(found) ? found : undefined;
+      const spanContext = spans.find(exchange)?.span.spanContext();
+      return spanContext !== undefined && api.isSpanContextValid(spanContext) ? spanContext : undefined;
     };
     context.offer(tracingService, {
       open: spans.open,
       close: spans.close,
       findIds: findSpanContext,
       findTraceParent: (exchange) => {
-        const found = findSpanContext(exchange);
-        return found && encodeTraceParent(found);
+        const spanContext = findSpanContext(exchange);
+        return spanContext && encodeTraceParent(spanContext);
       },
     });
     context.addStep({
       name: "tracing",
       beforeAuthorize: (exchange): undefined => void spans.open(exchange),
       headers: (exchange): Headers => {
-        const found = exchange.isUnlogged ? undefined : findSpanContext(exchange);
-        return found === undefined ? NO_HEADERS : [["traceparent", encodeTraceParent(found)]];
+        const spanContext = exchange.isUnlogged ? undefined : findSpanContext(exchange);
+        return spanContext === undefined ? NO_HEADERS : [["traceparent", encodeTraceParent(spanContext)]];
       },
       afterResponse: (exchange: OpenExchange, record: RequestRecord) => spans.close(exchange, record),
     });
     if (traceStatements === "off") return;
     context.wrap({
       execute: (next) => (execution) => {
-        const found = findSpanContext(execution.exchange);
+        const spanContext = findSpanContext(execution.exchange);
         // a trace that is not sampled is not exported, so the database does not need its id
-        const isSampled = found !== undefined && (found.traceFlags & api.TraceFlags.SAMPLED) !== 0;
-        return next(isSampled ? addTrace(execution, traceStatements, found) : execution);
+        const isSampled = spanContext !== undefined && (spanContext.traceFlags & api.TraceFlags.SAMPLED) !== 0;
+        return next(isSampled ? addTrace(execution, traceStatements, spanContext) : execution);
       },
     });
   },

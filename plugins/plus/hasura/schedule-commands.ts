@@ -98,10 +98,10 @@ const readStatuses = ({ args, path }: Arguments): readonly ScheduledEventStatus[
   const { status = null } = args;
   if (status === null) return undefined;
   const list = readList(status);
-  const known = STATUSES.filter((knownStatus) => list.includes(knownStatus));
-  if (!Array.isArray(status) || known.length !== new Set(list).size)
+  const knownStatuses = STATUSES.filter((knownStatus) => list.includes(knownStatus));
+  if (!Array.isArray(status) || knownStatuses.length !== new Set(list).size)
     throw wrongKind("status", `a list of ${STATUSES.join(", ")}`, path);
-  return known;
+  return knownStatuses;
 };
 
 const readCounts = ({ args, path }: Arguments): boolean => {

@@ -128,17 +128,17 @@ export const readWebhookActions = (
     findTable,
     report,
   );
-  const found = new Map<string, WebhookAction>();
+  const foundActions = new Map<string, WebhookAction>();
   for (const raw of actions) {
     const name = readText(readObject(raw)["name"]) ?? "";
     try {
       if (!isJsonObject(raw)) throw excludedError("it is not an object");
-      if (found.has(name)) throw excludedError("the name is taken");
+      if (foundActions.has(name)) throw excludedError("the name is taken");
       for (const key of listUnknownKeys(raw)) warn(name, `${key} is unknown`);
-      found.set(name, readWebhookAction(addInheritedRoles(raw, inheritedRoles), types, surroundings));
+      foundActions.set(name, readWebhookAction(addInheritedRoles(raw, inheritedRoles), types, surroundings));
     } catch (error) {
       report("action", name, (error as Error).message); // the reasons are written here and in `templates.ts`
     }
   }
-  return { types, actions: [...found.values()] };
+  return { types, actions: [...foundActions.values()] };
 };

@@ -35,9 +35,9 @@ export const readHookAnswer = (text: string, nowMs: number): HookAnswer => {
 
 /** Reads the members by lower-case name. Every value has to be a string, as in Hasura. */
 const readMembers = (text: string): ReadonlyMap<string, string> => {
-  const found = parseObject(text);
+  const answerObject = parseObject(text);
   const members = new Map<string, string>();
-  for (const [name, value] of Object.entries(found)) {
+  for (const [name, value] of Object.entries(answerObject)) {
     if (typeof value !== "string")
       throw hookAnswerInvalid(
         `Error in $[${JSON.stringify(name).replace(/^"|"$/g, "'")}]: parsing Text failed, expected String, but encountered ${nameKind(value)}`,

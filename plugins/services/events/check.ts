@@ -56,12 +56,12 @@ export const checkTriggers = async (
 ): Promise<CheckedTriggers> => {
   if (triggers.length === 0) return { triggers, areMissing: false };
   const tables = await loadTables(introspection, triggers);
-  const known = new Map<string, EventTrigger>();
+  const knownTriggers = new Map<string, EventTrigger>();
   let areMissing = false;
   for (const trigger of triggers) {
     const { schema, name } = trigger.table;
     const table = tables.find((row) => row.schema === schema && row.name === name);
-    const problem = known.has(trigger.name)
+    const problem = knownTriggers.has(trigger.name)
       ? "another event trigger has this name"
       : table === undefined
         ? `there is no table "${schema}"."${name}"`
@@ -70,10 +70,10 @@ export const checkTriggers = async (
     else {
       const { isInherited, keyColumns, hasTriggers } = table;
       areMissing ||= !hasTriggers && Object.keys(trigger.operations).length > 0;
-      known.set(trigger.name, { ...trigger, isInherited, ...(trigger.isOrdered ? { keyColumns } : {}) });
+      knownTriggers.set(trigger.name, { ...trigger, isInherited, ...(trigger.isOrdered ? { keyColumns } : {}) });
     }
   }
-  return { triggers: [...known.values()], areMissing };
+  return { triggers: [...knownTriggers.values()], areMissing };
 };
 
 const findProblem = (

@@ -90,11 +90,11 @@ export const loadTriggerStatus = async (
   const hasSchema = await hasEventSchema(database);
   const states = new Map<string, TriggerStatus>();
   for (const tableTrigger of tableTriggers) {
-    const found = installed.find((installedTrigger) => isSame(tableTrigger, installedTrigger));
+    const matchingTrigger = installed.find((installedTrigger) => isSame(tableTrigger, installedTrigger));
     const state =
-      found === undefined
+      matchingTrigger === undefined
         ? "missing"
-        : hasSchema && found.fingerprint === tableTrigger.fingerprint
+        : hasSchema && matchingTrigger.fingerprint === tableTrigger.fingerprint
           ? "installed"
           : "changed";
     // an operation that is not installed determines the state of the event trigger

@@ -46,17 +46,17 @@ export const buildHeaders = (
   { headers, forwardsClientHeaders }: RemoteServer,
   { session, exchange }: RemoteCaller,
 ): Readonly<Record<string, string>> => {
-  const sent: Record<string, string> = {};
+  const sentHeaders: Record<string, string> = {};
   if (forwardsClientHeaders && exchange !== undefined)
     for (const [name, value] of Object.entries(buildForwardedHeaders(exchange.credentials, options.corsAllowedOrigins)))
-      if (!OWN_HEADERS.test(name)) sent[name] = value;
+      if (!OWN_HEADERS.test(name)) sentHeaders[name] = value;
   if (session !== undefined) {
     for (const [name, value] of Object.entries(renameSessionVariables(session.variables)))
-      sent[name] = encodeUtf8Header(value);
-    sent["x-hasura-role"] = encodeUtf8Header(session.role);
+      sentHeaders[name] = encodeUtf8Header(value);
+    sentHeaders["x-hasura-role"] = encodeUtf8Header(session.role);
   }
-  for (const [name, value] of Object.entries(expandHeaders(headers))) sent[name.toLowerCase()] = value;
-  return sent;
+  for (const [name, value] of Object.entries(expandHeaders(headers))) sentHeaders[name.toLowerCase()] = value;
+  return sentHeaders;
 };
 
 /** Returns the error of the remote schema for an error of the client for webhooks, and any other error itself. */

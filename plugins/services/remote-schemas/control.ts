@@ -12,9 +12,9 @@ export const createControl = (
   list: () => readonly RemoteDefinition[],
 ): RemoteSchemaControl => {
   const find = (name: string): RemoteDefinition => {
-    const found = list().find((definition) => definition.name === name);
-    if (found === undefined) throw remoteUnknown(name);
-    return found;
+    const foundDefinition = list().find((definition) => definition.name === name);
+    if (foundDefinition === undefined) throw remoteUnknown(name);
+    return foundDefinition;
   };
   const getServer = ({ name, target }: RemoteDefinition): RemoteServer => {
     if ("schema" in target) throw remoteFailed(name, "it is a schema of code");

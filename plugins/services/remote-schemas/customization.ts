@@ -34,15 +34,15 @@ const RESERVED: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }
 
 /** Checks that all types have different names. @throws RemoteSchemaProblem */
 const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): void => {
-  const taken = new Map<string, string>();
+  const takenNames = new Map<string, string>();
   for (const name of Object.keys(schema.getTypeMap())) {
     const renamed = rename(name);
     if (renamed !== name && (RESERVED.has(renamed) || renamed.startsWith("__")))
       throw new RemoteSchemaProblem(`the type "${name}" would have the name "${renamed}", which GraphQL reserves`);
-    const otherName = taken.get(renamed);
+    const otherName = takenNames.get(renamed);
     if (otherName !== undefined)
       throw new RemoteSchemaProblem(`the types "${otherName}" and "${name}" would both have the name "${renamed}"`);
-    taken.set(renamed, name);
+    takenNames.set(renamed, name);
   }
 };
 
@@ -54,8 +54,8 @@ const planTypeNames = (
 ): readonly SurfaceNames["renameType"][] => {
   const names = Object.keys(schema.getTypeMap());
   if (names.every((name) => rename(name) === name)) return [];
-  const taken = new Set(names);
-  const isTaken = (name: string): boolean => rename(name) !== name && taken.has(rename(name));
+  const takenNames = new Set(names);
+  const isTaken = (name: string): boolean => rename(name) !== name && takenNames.has(rename(name));
   if (!names.some(isTaken)) return [rename];
   let prefix = "renamed_";
   while (names.some((name) => name.startsWith(prefix) || rename(name).startsWith(prefix))) prefix += "_";

@@ -127,10 +127,10 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
   return {
     read: async (definition) => {
       const { name, targetKey } = definition;
-      const known = states.get(name);
-      if (known?.targetKey === targetKey) {
-        if (known.schema !== undefined) return known.schema;
-        throw new RemoteSchemaProblem(known.failure);
+      const knownState = states.get(name);
+      if (knownState?.targetKey === targetKey) {
+        if (knownState.schema !== undefined) return knownState.schema;
+        throw new RemoteSchemaProblem(knownState.failure);
       }
       try {
         const schema = await ask(definition);

@@ -156,8 +156,8 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
   };
 
   const getLinkField = (remote: Remote, view: RemoteView): LinkField => {
-    const known = linkFields.get(view);
-    if (known !== undefined) return known;
+    const knownFields = linkFields.get(view);
+    if (knownFields !== undefined) return knownFields;
     const byType = relationships.get(remote);
     const linkField: LinkField = byType === undefined ? (field) => field : createLinkField(view, byType);
     linkFields.set(view, linkField);

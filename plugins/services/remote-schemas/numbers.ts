@@ -145,8 +145,8 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
         const field = "getFields" in type ? type.getFields()[selection.name.value] : undefined;
         if (field === undefined) continue;
         const as = selection.alias?.value ?? selection.name.value;
-        const known = found.get(as) ?? [];
-        found.set(as, [...known, { type: field.type, set: selection.selectionSet }]);
+        const knownFields = found.get(as) ?? [];
+        found.set(as, [...knownFields, { type: field.type, set: selection.selectionSet }]);
       } else {
         const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
         const condition = inner?.typeCondition?.name.value;
@@ -167,9 +167,11 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
       return value.map((item: Json) => convert(item, items));
     }
     if (!isJsonObject(value)) return value;
-    const found = new Map<string, Selected[]>();
-    for (const selection of nullable) collect(selection, found);
-    return Object.fromEntries(Object.entries(value).map(([as, member]) => [as, convert(member, found.get(as) ?? [])]));
+    const foundFields = new Map<string, Selected[]>();
+    for (const selection of nullable) collect(selection, foundFields);
+    return Object.fromEntries(
+      Object.entries(value).map(([as, member]) => [as, convert(member, foundFields.get(as) ?? [])]),
+    );
   };
 
   const operation = document.definitions.find((definition) => definition.kind === Kind.OPERATION_DEFINITION);

@@ -65,8 +65,8 @@ const takePresets = (document: DocumentNode): { readonly document: DocumentNode;
     nodes.filter((node) => {
       const preset = readPreset(node);
       if (preset === undefined) return true;
-      const known = presets.get(owner) ?? new Map<string, Preset>();
-      presets.set(owner, known.set(node.name.value, preset));
+      const knownPresets = presets.get(owner) ?? new Map<string, Preset>();
+      presets.set(owner, knownPresets.set(node.name.value, preset));
       return false;
     });
   const omitFromFields = <Type extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(type: Type): Type => ({
@@ -115,9 +115,11 @@ interface Inputs {
 const checkInputs = ({ subject, roleInputs, full, presets, isRequired }: Inputs): void => {
   const byName = new Map(full.map((input) => [input.name, input]));
   for (const { name, type } of roleInputs) {
-    const found = byName.get(name) ?? refuse(`${subject} has no "${name}" in the remote schema`);
-    if (String(found.type) !== String(type))
-      refuse(`"${name}" of ${subject} has the type ${String(found.type)} in the remote schema, not ${String(type)}`);
+    const foundItem = byName.get(name) ?? refuse(`${subject} has no "${name}" in the remote schema`);
+    if (String(foundItem.type) !== String(type))
+      refuse(
+        `"${name}" of ${subject} has the type ${String(foundItem.type)} in the remote schema, not ${String(type)}`,
+      );
   }
   const names = new Set(roleInputs.map(({ name }) => name));
   for (const [name, preset] of presets ?? []) {
@@ -152,17 +154,18 @@ const checkType = (roleType: GraphQLNamedType, full: GraphQLNamedType | undefine
             refuse(
               `the interface "${roleInterface.name}" has "${field.name}" without the preset of "${name}.${field.name}"`,
             );
-      const found = Object.hasOwn(fields, field.name) ? fields[field.name] : undefined;
-      if (found === undefined) return refuse(`the type "${name}" has no field "${field.name}" in the remote schema`);
-      if (String(found.type) !== String(field.type))
-        refuse(`the field "${name}.${field.name}" has the type ${String(found.type)} in the remote schema`);
+      const foundField = Object.hasOwn(fields, field.name) ? fields[field.name] : undefined;
+      if (foundField === undefined)
+        return refuse(`the type "${name}" has no field "${field.name}" in the remote schema`);
+      if (String(foundField.type) !== String(field.type))
+        refuse(`the field "${name}.${field.name}" has the type ${String(foundField.type)} in the remote schema`);
       checkInputs({
         subject: `the field "${name}.${field.name}"`,
         roleInputs: field.args,
-        full: found.args,
+        full: foundField.args,
         presets: presets.get(`${name}.${field.name}`),
         isRequired: (argument) =>
-          found.args.some((fullArgument) => fullArgument.name === argument && isRequiredArgument(fullArgument)),
+          foundField.args.some((fullArgument) => fullArgument.name === argument && isRequiredArgument(fullArgument)),
       });
     }
   } else if (isInputObjectType(roleType) && isInputObjectType(full)) {

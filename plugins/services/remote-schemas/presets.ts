@@ -141,13 +141,13 @@ export const addPresets = (
   }));
   const complete = visit(withArguments, {
     OperationDefinition: (node) => {
-      const used = new Set<string>();
+      const usedNames = new Set<string>();
       visit(withArguments, {
         VariableDefinition: () => false,
-        Variable: ({ name }) => void used.add(name.value),
+        Variable: ({ name }) => void usedNames.add(name.value),
       });
       const usedDefinitions = (node.variableDefinitions ?? []).filter((definition) =>
-        used.has(definition.variable.name.value),
+        usedNames.has(definition.variable.name.value),
       );
       return { ...node, variableDefinitions: [...usedDefinitions, ...definitions] };
     },

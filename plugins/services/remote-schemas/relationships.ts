@@ -172,14 +172,15 @@ export const matchRelationships = (
     const relation = findRelation(model, table);
     if (relation === undefined) continue;
     const key = nameKey(relation);
-    const known = byTable.get(key) ?? [];
+    const knownRelationships = byTable.get(key) ?? [];
     const object = isJsonObject(raw) ? raw : {};
     const name = typeof object["name"] === "string" ? object["name"] : "";
     try {
       if (!RELATIONSHIP_NAME.test(name)) refuse("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) refuse("a column has that name");
-      if (otherNames.has(name) || known.some((relationship) => relationship.name === name)) refuse("the name is taken");
-      byTable.set(key, [...known, matchRelationship(name, readRelationship(object), relation, remotes)]);
+      if (otherNames.has(name) || knownRelationships.some((relationship) => relationship.name === name))
+        refuse("the name is taken");
+      byTable.set(key, [...knownRelationships, matchRelationship(name, readRelationship(object), relation, remotes)]);
     } catch (error) {
       if (!(error instanceof RemoteSchemaProblem)) throw error;
       report(entry, name, error.message);

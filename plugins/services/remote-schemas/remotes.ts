@@ -66,10 +66,12 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
       try {
         if (result.status === "rejected") throw result.reason;
         const full = result.value;
-        const known = builtRemotes.get(name);
+        const previousRemote = builtRemotes.get(name);
         const builtRemote =
-          known !== undefined && known.remote.definition.key === key && known.remote.full === full
-            ? known
+          previousRemote !== undefined &&
+          previousRemote.remote.definition.key === key &&
+          previousRemote.remote.full === full
+            ? previousRemote
             : buildRemote(context, tools, definition, full);
         conflicts.add(name, builtRemote.remote.fullView, definition.customization.namespace !== undefined);
         built.set(name, builtRemote);

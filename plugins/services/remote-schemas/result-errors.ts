@@ -82,10 +82,10 @@ export const createErrorSearch =
     const ownError = listed.map(findOwnError).find((error) => error !== undefined);
     if (ownError !== undefined) return ownError;
     if (data === undefined) return selectionRefused(first.message, "$.variables");
-    const sent = isServer ? listed.filter(isSent) : listed;
-    if (sent.length === 0) return answerUnfit(name, first.message);
+    const sentErrors = isServer ? listed.filter(isSent) : listed;
+    if (sentErrors.length === 0) return answerUnfit(name, first.message);
     return remoteRefused(
-      sent.map((error) => encodeError(error, prefix)),
+      sentErrors.map((error) => encodeError(error, prefix)),
       first.message,
     );
   };

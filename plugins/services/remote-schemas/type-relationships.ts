@@ -120,11 +120,11 @@ const matchRemote = (
     const typeName = readText(entry["type_name"]);
     for (const definition of listObjects(entry["relationships"])) {
       const name = readText(definition["name"]);
-      const known = byType.get(typeName) ?? [];
+      const knownRelationships = byType.get(typeName) ?? [];
       try {
         const type = findType(remote, typeName);
-        checkName(name, type, remote, new Set(known.map((knownRelationship) => knownRelationship.name)));
-        byType.set(typeName, [...known, matchRelationship(name, definition, type, targets)]);
+        checkName(name, type, remote, new Set(knownRelationships.map((knownRelationship) => knownRelationship.name)));
+        byType.set(typeName, [...knownRelationships, matchRelationship(name, definition, type, targets)]);
       } catch (error) {
         if (!(error instanceof RemoteSchemaProblem)) throw error;
         report(remote.definition.name, typeName, name, error.message);

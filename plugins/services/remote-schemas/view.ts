@@ -86,8 +86,8 @@ const getResponseName = (document: DocumentNode): string => {
 const createCallerSource = (): ((request: GqlForwardRequest) => ClientCaller) => {
   const callers = new WeakMap<AbortSignal, ClientCaller>();
   return ({ signal, session, exchange }) => {
-    const known = callers.get(signal);
-    if (known !== undefined) return known;
+    const knownCaller = callers.get(signal);
+    if (knownCaller !== undefined) return knownCaller;
     const caller: ClientCaller = { session, exchange, signal };
     callers.set(signal, caller);
     return caller;

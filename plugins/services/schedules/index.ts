@@ -33,15 +33,15 @@ export const scheduledEvents = definePlugin({
       const report: ReportProblem = (name, reason) =>
         reportProblem({ type: "cron_trigger", name }, `cron trigger ${name}`, reason);
       const handlerSchedules = context.use(schedulesService) ?? [];
-      const known = new Map(handlerSchedules.map((schedule) => [schedule.name, schedule]));
+      const schedulesByName = new Map(handlerSchedules.map((schedule) => [schedule.name, schedule]));
       for (const schedule of readCronTriggers(entries, () => requireService(context, webhookService), report)) {
-        if (known.has(schedule.name)) report(schedule.name, "another schedule has this name");
-        else known.set(schedule.name, schedule);
+        if (schedulesByName.has(schedule.name)) report(schedule.name, "another schedule has this name");
+        else schedulesByName.set(schedule.name, schedule);
       }
-      const names = new Set([...known.keys(), ...entries.map(readName)]);
+      const names = new Set([...schedulesByName.keys(), ...entries.map(readName)]);
       const pluginFacts = {
         ...model.pluginFacts,
-        [PART]: [...known.values()],
+        [PART]: [...schedulesByName.values()],
         [NAMES]: names,
         [METADATA_PROBLEMS]: problems,
       };

@@ -28,14 +28,14 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
   /** Returns the schedules that the database knows, each with its time. A new schedule begins now. A schedule that
    *  another process forgets at this moment is null. */
   const loadKnown = async (schedules: readonly Schedule[]): Promise<readonly KnownSchedule[]> => {
-    const wanted = value(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
+    const wantedSchedules = value(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
     await query(sql`
       insert into relapi.schedule (name, cron)
-      select name, cron from pg_catalog.json_to_recordset(${wanted}) wanted (name text, cron text)
+      select name, cron from pg_catalog.json_to_recordset(${wantedSchedules}) wanted (name text, cron text)
       on conflict do nothing`);
     return query<KnownSchedule>(sql`
       select s.name, s.cron, s.checked_until, pg_catalog.clock_timestamp() as now
-      from pg_catalog.json_to_recordset(${wanted}) wanted (name text, cron text)
+      from pg_catalog.json_to_recordset(${wantedSchedules}) wanted (name text, cron text)
       left join relapi.schedule s on s.name = wanted.name and s.cron = wanted.cron`);
   };
 
@@ -49,12 +49,12 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
       job: JOB,
     }),
     recordDue: async (schedules) => {
-      const known = await loadKnown(schedules);
-      const databaseTime = known[0]?.now ?? new Date(0); // without schedules, no time is due
+      const knownSchedules = await loadKnown(schedules);
+      const databaseTime = knownSchedules[0]?.now ?? new Date(0); // without schedules, no time is due
       const due = schedules.flatMap(({ name, cron, listTimes, retry, payload, comment }) => {
         const checked =
-          known.find((knownSchedule) => knownSchedule.name === name && knownSchedule.cron === cron)?.checked_until ??
-          databaseTime;
+          knownSchedules.find((knownSchedule) => knownSchedule.name === name && knownSchedule.cron === cron)
+            ?.checked_until ?? databaseTime;
         const oldest = databaseTime.getTime() - retry.toleranceSeconds * 1000;
         const after = new Date(Math.max(checked.getTime(), oldest));
         return listTimes(after, databaseTime).map((at) => ({ name, cron, at, payload, comment }));

@@ -163,11 +163,11 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       const rows = [];
       for (const [i, read] of reads.slice(0, failedAt).entries()) {
         const row = readRow(read, result.rows[i + 1]);
-        const found = row && [row];
+        const foundRows = row && [row];
         const { execution, askedAtMs } = read;
-        if (found !== undefined && transactionEnded.hasListeners)
-          transactionEnded.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: found });
-        rows.push(found);
+        if (foundRows !== undefined && transactionEnded.hasListeners)
+          transactionEnded.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: foundRows });
+        rows.push(foundRows);
       }
       const error = "error" in result && isUnreachable(result.error) ? { error: result.error } : {};
       return { rows, failedAt, isCancelled: cancelling !== undefined, ...error };

@@ -178,10 +178,10 @@ class Queue {
     endRun();
     if (this.running === 0 && this.open === undefined) this.onEmpty();
     for (const [i, { read, cost, resolve, reject }] of reads.entries()) {
-      const found = rows[i];
-      if (found !== undefined) {
-        cost.add(costMs, found, isLong);
-        resolve(found);
+      const foundRow = rows[i];
+      if (foundRow !== undefined) {
+        cost.add(costMs, foundRow, isLong);
+        resolve(foundRow);
       } else if (error !== undefined) reject(error);
       else {
         if (i < failedAt) cost.exclude();

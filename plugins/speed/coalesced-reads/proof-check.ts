@@ -12,12 +12,12 @@ import {
 /** Returns the table of that name, if it meets the proof's conditions (R-TX-10). `text` is `schema.name`, where either
  *  may contain a dot. Undefined if the name is ambiguous, or if reading the relation may run user-defined code. */
 const findTable = (model: Model, text: string): Relation | undefined => {
-  const found: Relation[] = [];
+  const foundRelations: Relation[] = [];
   for (let dot = text.indexOf("."); dot !== -1; dot = text.indexOf(".", dot + 1)) {
     const relation = findRelation(model, { schema: text.slice(0, dot), name: text.slice(dot + 1) });
-    if (relation !== undefined) found.push(relation);
+    if (relation !== undefined) foundRelations.push(relation);
   }
-  const [table, ...otherTables] = found;
+  const [table, ...otherTables] = foundRelations;
   // a proof of the previous model need not be valid with this one
   return otherTables.length === 0 && table?.provenAccess !== undefined ? table : undefined;
 };

@@ -77,15 +77,15 @@ const createLongRow = (
       if (receiver !== undefined)
         return deliver(chunk.subarray(at, at + remainingValueBytes + tailBytes - tail.length));
       start = start.length === 0 ? bodyPart : Buffer.concat([start, bodyPart]);
-      const found = findValueStart(start, column);
-      if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return bodyPart.length;
-      if (found !== undefined && found !== null && isLong(found)) {
-        receiver = onValue(found.columnsBefore, found.bytes, discard);
+      const valueStart = findValueStart(start, column);
+      if (valueStart === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return bodyPart.length;
+      if (valueStart !== undefined && valueStart !== null && isLong(valueStart)) {
+        receiver = onValue(valueStart.columnsBefore, valueStart.bytes, discard);
         if (receiver !== undefined) {
-          const first = start.subarray(found.offset);
-          start = Buffer.from(start.subarray(0, found.offset - LENGTH_BYTES));
-          remainingValueBytes = found.bytes;
-          tailBytes = found.columnsAfter * LENGTH_BYTES;
+          const first = start.subarray(valueStart.offset);
+          start = Buffer.from(start.subarray(0, valueStart.offset - LENGTH_BYTES));
+          remainingValueBytes = valueStart.bytes;
+          tailBytes = valueStart.columnsAfter * LENGTH_BYTES;
           deliver(first);
           return bodyPart.length;
         }

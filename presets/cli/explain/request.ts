@@ -59,16 +59,16 @@ const readObject = async (
   text: string,
   terminal: Terminal,
 ): Promise<Readonly<Record<string, Json>>> => {
-  let read: unknown;
+  let content: unknown;
   try {
-    read = JSON.parse(await readTextOrFile(text, terminal));
+    content = JSON.parse(await readTextOrFile(text, terminal));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw presetError(`${option} is not JSON: ${error.message}`);
   }
-  if (typeof read !== "object" || read === null || Array.isArray(read))
+  if (typeof content !== "object" || content === null || Array.isArray(content))
     throw presetError(`${option} must be a JSON object`);
-  return read as Readonly<Record<string, Json>>;
+  return content as Readonly<Record<string, Json>>;
 };
 
 const parseHeaders = (headerLines: readonly string[]): Readonly<Record<string, string>> =>
