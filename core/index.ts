@@ -140,7 +140,7 @@ export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
 export { createBatchProgram } from "./engine/sql/batch.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
-export { UNNAMED } from "./engine/sql/json.ts";
+export { UNNAMED_COLUMN } from "./engine/sql/json.ts";
 export {
   createProgram,
   explainProgram,

@@ -224,7 +224,7 @@ export interface Plugin {
   readonly connector?: (parts: ConnectorParts) => Connector;
   /** Returns schemas whose relations the model includes besides the exposed schemas. Plans may read these relations,
    *  but requests cannot name them. @rule X-ROW-3 */
-  readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];
+  readonly hiddenSchemas?: (exposedSchemas: readonly string[]) => readonly string[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -254,7 +254,7 @@ export interface Registry {
   readonly resultColumns: readonly ResultColumnSpec[];
   readonly rowSources: readonly RowSourceSpec[];
   /** Returns the hidden schemas of all plugins, without those that are exposed. */
-  hiddenSchemas(exposed: readonly string[]): readonly string[];
+  hiddenSchemas(exposedSchemas: readonly string[]): readonly string[];
   has(plugin: string): boolean;
 }
 
@@ -401,7 +401,7 @@ export interface PluginContext {
   onClose(listener: () => void | Promise<void>): void;
   /** Runs the taps of `transformPlan`, compiles the plan, and caches the program by the plan's key. A maker of a cached
    *  value passes an observed session (`observeSession`), so that the value depends on what the plan reads of it. */
-  prepare(planned: Planned, session: Session, surface: string): Program;
+  prepare(plannedProgram: Planned, session: Session, surface: string): Program;
   /** Runs one transaction. Returns the rows of each program's main statement, in order. */
   execute(execution: Execution): Promise<readonly ResultRow[]>;
   /** Runs several executions one after another in one transaction, so that each sees the writes of the previous ones.

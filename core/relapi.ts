@@ -78,7 +78,7 @@ const MOUNT = Symbol("over");
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
   const settings = collectSettings({ ...preset, plugins });
-  const undeclared = findUndeclaredOptions(preset, settings);
+  const undeclaredOptions = findUndeclaredOptions(preset, settings);
   const options = resolveOptions(preset.options, settings);
   const check = (resolvedOptions: ResolvedOptions): void => checkOptions(resolvedOptions, settings);
   check(options);
@@ -160,7 +160,7 @@ export const relApi = (preset: Preset): RelApi => {
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
-  let wrapped: WrappedFunctions = {
+  let wrappedFunctions: WrappedFunctions = {
     prepare: createPreparer(
       hooks,
       registry,
@@ -198,8 +198,8 @@ export const relApi = (preset: Preset): RelApi => {
     onClose: (listener) => {
       closeListeners.push(listener);
     },
-    prepare: (planned, session, surface) => wrapped.prepare(planned, session, surface),
-    execute: (execution) => wrapped.execute(execution),
+    prepare: (plannedProgram, session, surface) => wrappedFunctions.prepare(plannedProgram, session, surface),
+    execute: (execution) => wrappedFunctions.execute(execution),
     transaction: database.runTransaction,
     transactionSender: database.transactionSender,
     query: database.query,
@@ -248,8 +248,8 @@ export const relApi = (preset: Preset): RelApi => {
     interceptedHooks.seal();
     values.seal();
     isSealed = true;
-    wrapped = wrappers.reduce(applyWrapper, wrapped);
-    for (const option of undeclared)
+    wrappedFunctions = wrappers.reduce(applyWrapper, wrappedFunctions);
+    for (const option of undeclaredOptions)
       logger.warn("no plugin of the preset declares this option, so it has no effect", { option });
   } catch (error) {
     if (!(error instanceof RelApiError)) logger.error("a plugin failed", buildErrorFields(error));
@@ -273,14 +273,14 @@ export const relApi = (preset: Preset): RelApi => {
   });
   // runs after the listeners of plugins, whose paths may depend on the model
   loader.onModel(() => pipeline.refresh());
-  let closing: Promise<void> | undefined;
+  let closePromise: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const seconds = current.options.shutdownGrace;
     const endMs = performance.now() + seconds * 1000;
     loader.close();
-    const settled = pipeline.waitUntilIdle(seconds * 1000);
+    const idlePromise = pipeline.waitUntilIdle(seconds * 1000);
     for (const closer of closeListeners) await closer(); // closers log their errors instead of throwing them
-    const cutOff = await settled;
+    const cutOff = await idlePromise;
     counters.add("requests-cut-off", cutOff);
     if (cutOff > 0)
       logger.warn("cancelling the requests that did not end within the grace period", { count: cutOff, seconds });
@@ -306,7 +306,7 @@ export const relApi = (preset: Preset): RelApi => {
       ready: loader.ready,
       reload: () => loader.reload(),
       model: () => loader.requireModel(),
-      close: () => (closing ??= close()),
+      close: () => (closePromise ??= close()),
     },
     methods as ApiMethods, // methods of plugins that the preset omits are missing
   );
@@ -347,8 +347,9 @@ const watchPool = (counters: Counters, database: Database): void => {
 const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): void => {
   checkOptionKinds(options, settings);
   if (options.dbSchemas.length === 0) throw presetError("dbSchemas is empty: name at least one schema to expose");
-  const reserved = options.dbSchemas.find((schema) => schema === "pg_catalog" || schema === "information_schema");
-  if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: remove it`);
+  const reservedSchema = options.dbSchemas.find((schema) => schema === "pg_catalog" || schema === "information_schema");
+  if (reservedSchema !== undefined)
+    throw presetError(`dbSchemas names ${reservedSchema}, which cannot be exposed: remove it`);
 };
 
 type Wrapper = Parameters<PluginContext["wrap"]>[0];

@@ -20,8 +20,8 @@ const { getBuiltinModule } = process as LaterNode; // the type definitions descr
  * From Node 22.8, V8's code cache is stored beside the code, where only users that may change the code can write. Node
  * validates it against the code and works without it in a read-only folder. @rule C-PKG-9
  */
-const compiled = new URL("../chunks/compiled", import.meta.url);
-getBuiltinModule?.("node:module").enableCompileCache?.(getBuiltinModule("node:url").fileURLToPath(compiled));
+const compileCacheUrl = new URL("../chunks/compiled", import.meta.url);
+getBuiltinModule?.("node:module").enableCompileCache?.(getBuiltinModule("node:url").fileURLToPath(compileCacheUrl));
 
 const { main } = await import("./cli/main.ts");
 process.exit(await main(words, process));

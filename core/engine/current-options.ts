@@ -61,6 +61,6 @@ export const createOptionLoader = ({
 };
 
 const rejectFixedOptions = (options: RelApiOptions, settings: readonly Setting[]): void => {
-  const fixed = settings.find(({ name, isFixed }) => isFixed === true && Object.hasOwn(options, name));
-  if (fixed !== undefined) throw presetError(`the option ${fixed.name} cannot change after the start`);
+  const fixedSetting = settings.find(({ name, isFixed }) => isFixed === true && Object.hasOwn(options, name));
+  if (fixedSetting !== undefined) throw presetError(`the option ${fixedSetting.name} cannot change after the start`);
 };

@@ -70,10 +70,10 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     settleFirstAttempt = resolve;
   });
 
-  const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
+  const introspect = (): Promise<{ readonly model: Model; readonly options: ResolvedOptions }> =>
     database.snapshot(async (query, queryLater) => {
       const options = await loadOptions(query);
-      const loaded = await hooks.introspect.promise(createEmptyModel(++version, options.dbSchemas), {
+      const model = await hooks.introspect.promise(createEmptyModel(++version, options.dbSchemas), {
         query,
         queryLater,
         schemas: options.dbSchemas,
@@ -82,7 +82,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
         options,
         warn: (message, fields) => logger.warn(message, fields),
       });
-      return { loaded: Object.freeze(loaded), options };
+      return { model: Object.freeze(model), options };
     });
 
   const load = async (): Promise<void> => {
@@ -93,21 +93,21 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (current.model === undefined) await connector.waitForListening();
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
-      const { loaded, options } = await introspect();
-      for (const prepare of beforeListeners) if (!isClosed) await prepare(loaded);
+      const { model, options } = await introspect();
+      for (const prepare of beforeListeners) if (!isClosed) await prepare(model);
       if (isClosed) return;
       current.options = options;
-      current.model = loaded;
+      current.model = model;
       const seconds = (performance.now() - startedAtMs) / 1000;
       counters.add("model-loads");
       counters.set("model-load-seconds", seconds);
       backoff.reset();
       healthProblems.set("schema", undefined);
       retryAtMs = 0;
-      for (const listener of listeners) listener(loaded);
+      for (const listener of listeners) listener(model);
       logger.info("schema loaded", {
-        relations: loaded.relations.size,
-        routines: loaded.routines.size,
+        relations: model.relations.size,
+        routines: model.routines.size,
         milliseconds: Math.round(seconds * 1000),
       });
       settleReady.resolve();
@@ -147,7 +147,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   };
 
   let loading: Promise<void> | undefined;
-  let following: Promise<void> | undefined;
+  let nextLoad: Promise<void> | undefined;
   const reload = (): Promise<void> => {
     if (loading === undefined) {
       loading = load().finally(() => {
@@ -156,13 +156,13 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       return loading;
     }
     // the current load may have read the catalogs before the change
-    following ??= loading
+    nextLoad ??= loading
       .catch(() => undefined)
       .then(() => {
-        following = undefined;
+        nextLoad = undefined;
         return reload();
       });
-    return following;
+    return nextLoad;
   };
 
   const endQuietPeriod = (): void => {

@@ -59,8 +59,8 @@ export const createPreparer = (
           return ask(SURFACE);
         },
       };
-      const permitted = taps.length === 0 ? plan : hooks.transformPlan.call(plan, context);
-      const program = compilePlan(permitted, envelope, {
+      const permittedPlan = taps.length === 0 ? plan : hooks.transformPlan.call(plan, context);
+      const program = compilePlan(permittedPlan, envelope, {
         model,
         registry,
         hooks,
@@ -69,7 +69,7 @@ export const createPreparer = (
       });
       return { ...program, planned: { plan, envelope } };
     },
-    estimateBytes: estimateBytes,
+    estimateBytes,
   });
   return ({ plan, envelope }, session, surface) =>
     programs.getAndCommit({ plan, envelope, session, surface, model: current.model ?? requireModel() });

@@ -36,8 +36,10 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     sessionPrefixes: specs.sessions.flatMap(({ prefix }) => prefix ?? []),
     isForClient: (sqlstate: string) => plugins.some(({ clientSqlstates }) => clientSqlstates?.test(sqlstate) === true),
     getPluginName: findPluginName,
-    hiddenSchemas: (exposed: readonly string[]) =>
-      plugins.flatMap((plugin) => plugin.hiddenSchemas?.(exposed) ?? []).filter((name) => !exposed.includes(name)),
+    hiddenSchemas: (exposedSchemas: readonly string[]) =>
+      plugins
+        .flatMap((plugin) => plugin.hiddenSchemas?.(exposedSchemas) ?? [])
+        .filter((name) => !exposedSchemas.includes(name)),
     has: (plugin: string) => names.has(plugin),
   });
 };

@@ -230,15 +230,15 @@ const isTypeName = (name: string): boolean =>
 /** Returns a function that logs the types which the model lacks, each type only once, because models are loaded
  *  repeatedly. @rule X-START-6 */
 export const createTypeCheck = (plugins: readonly Plugin[], logger: Logger): ((model: Model) => void) => {
-  const logged = new Set<string>();
+  const loggedKeys = new Set<string>();
   return (model) => {
     const names = new Set(Array.from(model.types.values(), (type) => type.name));
     for (const { name: plugin, operators = [], updateOperators = [], extensionTypes = [] } of plugins) {
       for (const spec of [...operators, ...updateOperators]) {
         for (const type of listTypes(spec)) {
           const key = `${plugin} ${spec.name} ${type}`;
-          if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || logged.has(key)) continue;
-          logged.add(key);
+          if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || loggedKeys.has(key)) continue;
+          loggedKeys.add(key);
           const closestNames = findClosestNames(type, names);
           logger.warn("an operator is for a type that the database does not have", {
             plugin,

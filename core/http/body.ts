@@ -116,11 +116,11 @@ const receive = (
   const tooLarge = (): RelApiError => bodyTooLarge(maxBytes);
   const tooMany = (): RelApiError => bodiesTooLarge(maxPendingBytes);
   if (request.readableEnded) {
-    const restored = restoreBody(request, limits.onParsedBody);
-    if (restored.length > maxBytes) throw tooLarge();
-    if (!pendingBody.grow(restored.length)) throw tooMany();
-    if (onChunk === undefined) return Promise.resolve(restored);
-    onChunk(restored);
+    const restoredBody = restoreBody(request, limits.onParsedBody);
+    if (restoredBody.length > maxBytes) throw tooLarge();
+    if (!pendingBody.grow(restoredBody.length)) throw tooMany();
+    if (onChunk === undefined) return Promise.resolve(restoredBody);
+    onChunk(restoredBody);
     return Promise.resolve(EMPTY_BODY);
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
@@ -135,7 +135,7 @@ const receive = (
   return new Promise((resolve, reject) => {
     const decoder = decode?.();
     const source: Readable = decoder ?? request;
-    const announced = decode === undefined && transfer === undefined ? Number(length) : 0;
+    const announcedBytes = decode === undefined && transfer === undefined ? Number(length) : 0;
     let chunks: Buffer[] = [];
     let bytes = 0;
     /** The buffer of a large body. */
@@ -149,7 +149,7 @@ const receive = (
     /** Reserves the announced size only once part of the body has arrived, because a client can announce any size for
      *  free. */
     const reserveBytes = (): void => {
-      buffer = Buffer.allocUnsafeSlow(announced);
+      buffer = Buffer.allocUnsafeSlow(announcedBytes);
       let offset = 0;
       for (const chunk of chunks) offset += chunk.copy(buffer, offset);
       chunks = [];
@@ -161,7 +161,8 @@ const receive = (
       if (onChunk !== undefined) return pass(chunk);
       if (buffer !== undefined) return void chunk.copy(buffer, bytes - chunk.length);
       chunks.push(chunk);
-      if (bytes > LARGE_BYTES && bytes > announced / MIN_SHARE_OF_ANNOUNCED && bytes < announced) reserveBytes();
+      if (bytes > LARGE_BYTES && bytes > announcedBytes / MIN_SHARE_OF_ANNOUNCED && bytes < announcedBytes)
+        reserveBytes();
     };
     const pass = (chunk: Buffer): void => {
       try {

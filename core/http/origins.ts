@@ -9,12 +9,12 @@ export interface OriginPolicy {
 
 const WILDCARD = "://*.";
 
-/** Creates a policy. `allowed` contains origins, `*`, or origins with a wildcard as the first label of the host
+/** Creates a policy. `allowedOrigins` contains origins, `*`, or origins with a wildcard as the first label of the host
  *  (`https://*.shop.example`). The wildcard matches exactly one label. @rule R-COR-1 G-HTTP-11 */
-export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => {
-  if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };
-  const exact = new Set(allowed.filter((origin) => !origin.includes(WILDCARD)));
-  const suffixes = allowed
+export const createOriginPolicy = (allowedOrigins: readonly string[]): OriginPolicy => {
+  if (allowedOrigins.length === 0 || allowedOrigins.includes("*")) return { isOpen: true, allows: () => true };
+  const exact = new Set(allowedOrigins.filter((origin) => !origin.includes(WILDCARD)));
+  const suffixes = allowedOrigins
     .filter((origin) => origin.includes(WILDCARD))
     .map((origin) => origin.split("*") as [string, string]);
   return {
@@ -30,11 +30,11 @@ export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => 
 };
 
 /** Returns a function that returns the policy of the current list. Each list is parsed once. @experimental */
-export const createCurrentOriginPolicy = (allowed: () => readonly string[]): (() => OriginPolicy) => {
-  let origins = allowed();
+export const createCurrentOriginPolicy = (getAllowedOrigins: () => readonly string[]): (() => OriginPolicy) => {
+  let origins = getAllowedOrigins();
   let policy = createOriginPolicy(origins);
   return () => {
-    const currentOrigins = allowed();
+    const currentOrigins = getAllowedOrigins();
     if (currentOrigins !== origins) {
       origins = currentOrigins;
       policy = createOriginPolicy(origins);

@@ -100,8 +100,8 @@ const countUrlBytes = ({ path, query }: RequestExchange): number =>
 /** Adds headers. Headers of the answer itself take precedence. */
 const addHeaders = (answer: Answer, extra: Headers): Answer => {
   if (extra.length === 0) return answer;
-  const added = extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()));
-  return { ...answer, headers: [...answer.headers, ...added] };
+  const addedHeaders = extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()));
+  return { ...answer, headers: [...answer.headers, ...addedHeaders] };
 };
 
 /** @rule R-PIPE-1 */
@@ -151,39 +151,39 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
     const { owner } = exchange;
     /** The plugin function that is running, to which errors are attributed. Undefined while no plugin runs. */
-    let running: PipelineFunction | undefined;
+    let runningFunction: PipelineFunction | undefined;
     try {
       // a proxy and the server must not use different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
       if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       for (const addedStep of stepsWith.beforeAuthorize) {
-        running = { addedStep, member: "beforeAuthorize" };
+        runningFunction = { addedStep, member: "beforeAuthorize" };
         const stepAnswer = await addedStep.step.beforeAuthorize?.(exchange);
         if (stepAnswer !== undefined) return stepAnswer;
       }
-      running = { member: "beforeAuthorize" };
+      runningFunction = { member: "beforeAuthorize" };
       const page = await owner.beforeAuthorize?.(exchange); // the surface may answer requests that need no credentials
       if (page !== undefined) return page;
-      running = undefined;
+      runningFunction = undefined;
       if (current.gate !== undefined) await current.gate();
       // finds the session, and waits for the first load of the schema
       exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
       for (const addedStep of stepsWith.afterAuthorize) {
-        running = { addedStep, member: "afterAuthorize" };
+        runningFunction = { addedStep, member: "afterAuthorize" };
         const stepAnswer = await addedStep.step.afterAuthorize?.(exchange);
         if (stepAnswer !== undefined) return stepAnswer;
       }
-      running = { member: "handle" };
+      runningFunction = { member: "handle" };
       const surfaceAnswer: Answer | undefined = await owner.handle(exchange); // plugins may be plain JS
       if (surfaceAnswer !== undefined) return surfaceAnswer;
-      running = undefined;
+      runningFunction = undefined;
       throw new Error(`surface "${owner.name}" returned no response`);
     } catch (error) {
       return answerError(
         exchange,
-        running === undefined ? error : attributeError(...describeFunction(running, owner), error),
+        runningFunction === undefined ? error : attributeError(...describeFunction(runningFunction, owner), error),
       );
     }
   };

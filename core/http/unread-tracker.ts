@@ -52,11 +52,11 @@ export const createUnreadTracker = (maxBytes: number, patienceMs: number): Unrea
   const updateClient = (entry: WatchedClient, nowMs: number): boolean => {
     const { stream } = entry;
     const bytes = stream.writableLength;
-    const queued = readQueuedBytes(stream);
-    if (bytes !== entry.bytes || queued !== entry.queuedBytes) entry.progressAtMs = nowMs;
+    const queuedBytes = readQueuedBytes(stream);
+    if (bytes !== entry.bytes || queuedBytes !== entry.queuedBytes) entry.progressAtMs = nowMs;
     total += bytes - entry.bytes;
     entry.bytes = bytes;
-    entry.queuedBytes = queued;
+    entry.queuedBytes = queuedBytes;
     if (bytes > 0 && !stream.destroyed) return true;
     forget(entry);
     return false;

@@ -16,12 +16,12 @@ export interface Counters {
 
 export const createCounters = (): Counters => {
   const numbers = new Map<string, number>();
-  const watched = new Map<string, () => number>();
-  const get = (name: string): number => watched.get(name)?.() ?? numbers.get(name) ?? 0;
+  const readers = new Map<string, () => number>();
+  const get = (name: string): number => readers.get(name)?.() ?? numbers.get(name) ?? 0;
   return {
     add: (name, increment = 1) => void numbers.set(name, (numbers.get(name) ?? 0) + increment),
     set: (name, to) => void numbers.set(name, to),
-    watch: (name, read) => void watched.set(name, read),
+    watch: (name, read) => void readers.set(name, read),
     get,
   };
 };

@@ -81,7 +81,7 @@ export const createJsonArray = (count?: number) => {
   let bytes = Buffer.allocUnsafe(SHORT_BYTES);
   let writtenBytes = 0;
   /** The text that is not in `bytes` yet, because few long writes are faster than many short ones. */
-  let pending = "[";
+  let pendingText = "[";
   let length = 1;
   let addedCount = 0;
   const write = (): void => {
@@ -91,21 +91,21 @@ export const createJsonArray = (count?: number) => {
       bytes.copy(larger, 0, 0, writtenBytes);
       bytes = larger;
     }
-    writtenBytes += bytes.write(pending, writtenBytes);
-    pending = "";
+    writtenBytes += bytes.write(pendingText, writtenBytes);
+    pendingText = "";
   };
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
       const text = addedCount === 0 ? element : `,${element}`;
       addedCount++;
-      pending += text;
+      pendingText += text;
       length += Buffer.byteLength(text);
-      if (pending.length >= SHORT_BYTES) write();
+      if (pendingText.length >= SHORT_BYTES) write();
       return length;
     },
     end: (): Buffer => {
-      pending += "]";
+      pendingText += "]";
       length++;
       write();
       return bytes.subarray(0, length);

@@ -12,8 +12,12 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
   readonly wrap: (plugin: string, wrapper: Parameters<PluginContext["wrap"]>[0]) => void;
 };
 
-export const createPluginContext = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
-  const { logger } = shared;
+export const createPluginContext = (
+  plugin: string,
+  sharedContext: SharedContext,
+  values: SharedValues,
+): PluginContext => {
+  const { logger } = sharedContext;
   const pluginContext = {
     offer: (token, service) => values.offer(plugin, token, serviceWithPluginName(plugin, token.name, service)),
     use: (token) => {
@@ -21,32 +25,32 @@ export const createPluginContext = (plugin: string, shared: SharedContext, value
       return token.kind === "signal" ? signalWithLoggedErrors(plugin, token.name, value, logger) : value;
     },
     addOptionSource: (source) =>
-      shared.addOptionSource({ ...source, read: withOrigin(plugin, "addOptionSource.read", source.read) }),
+      sharedContext.addOptionSource({ ...source, read: withOrigin(plugin, "addOptionSource.read", source.read) }),
     // the results are not awaited, and one error must not stop the other listeners
-    beforeModel: (listener) => shared.beforeModel(logErrors(plugin, "beforeModel", logger, listener)),
-    onModel: (listener) => shared.onModel(logErrors(plugin, "onModel", logger, listener)),
-    onClose: (listener) => shared.onClose(logErrors(plugin, "onClose", logger, listener)),
+    beforeModel: (listener) => sharedContext.beforeModel(logErrors(plugin, "beforeModel", logger, listener)),
+    onModel: (listener) => sharedContext.onModel(logErrors(plugin, "onModel", logger, listener)),
+    onClose: (listener) => sharedContext.onClose(logErrors(plugin, "onClose", logger, listener)),
     listen: (channel, listener, onMissed, onFailure) =>
-      shared.listen(
+      sharedContext.listen(
         channel,
         logErrors(plugin, `listen("${channel}")`, logger, listener),
         onMissed && logErrors(plugin, `listen("${channel}").onMissed`, logger, onMissed),
         onFailure && logErrors(plugin, `listen("${channel}").onFailure`, logger, onFailure),
       ),
     openReplication: async () => {
-      const connection = await shared.openReplication();
+      const connection = await sharedContext.openReplication();
       return {
         ...connection,
         copy: (command, take) => connection.copy(command, logErrors(plugin, "openReplication.copy", logger, take)),
         onEnd: (listener) => connection.onEnd(logErrors(plugin, "openReplication.onEnd", logger, listener)),
       };
     },
-    addSurface: (surface) => shared.addSurface(plugin, surface),
-    addStep: (step) => shared.addStep(plugin, step),
-    wrap: (wrapper) => shared.wrap(plugin, wrapper),
-    onServer: (listener) => shared.onServer(logErrors(plugin, "onServer", logger, listener)),
+    addSurface: (surface) => sharedContext.addSurface(plugin, surface),
+    addStep: (step) => sharedContext.addStep(plugin, step),
+    wrap: (wrapper) => sharedContext.wrap(plugin, wrapper),
+    onServer: (listener) => sharedContext.onServer(logErrors(plugin, "onServer", logger, listener)),
   } satisfies Partial<PluginContext>;
-  return Object.assign(Object.create(shared) as SharedContext, pluginContext);
+  return Object.assign(Object.create(sharedContext) as SharedContext, pluginContext);
 };
 
 /** Wraps the functions of a plain object, so that the origin of their errors is recorded. Other services are offered

@@ -38,7 +38,7 @@ export const without = (name: string): Without => ({ without: name });
  *  and on a `without` that finds nothing */
 export const compose = (...parts: readonly PresetPart[]): Preset => {
   const plugins = new Map<string, { readonly plugin: Plugin; readonly part: number }>();
-  const removed = new Map<string, number>();
+  const removedPlugins = new Map<string, number>();
   const knownNames = new Set<string>();
   let options: RelApiOptions = {};
   let knownOptions: readonly string[] | undefined;
@@ -47,7 +47,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     const present = plugins.get(plugin.name);
     if (present !== undefined && present.plugin !== plugin)
       throw duplicateNameError(plugin.name, `parts ${present.part} and ${part} of the preset`);
-    removed.delete(plugin.name);
+    removedPlugins.delete(plugin.name);
     if (present === undefined) plugins.set(plugin.name, { plugin, part });
   };
   parts.forEach((presetPart, i) => {
@@ -58,9 +58,9 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
         throw presetError(
           `without("${presetPart.without}"), part ${position} of the preset: no preceding part has a plugin of that name; known plugins: ${formatNames(plugins.keys())}`,
         );
-      removed.set(presetPart.without, position);
+      removedPlugins.set(presetPart.without, position);
     } else if ("plugins" in presetPart) {
-      for (const [name] of presetPart.removed ?? []) if (!plugins.has(name)) removed.set(name, position);
+      for (const [name] of presetPart.removed ?? []) if (!plugins.has(name)) removedPlugins.set(name, position);
       for (const plugin of presetPart.plugins) add(plugin, position);
       for (const name of presetPart.knownPlugins ?? []) knownNames.add(name);
       options = { ...options, ...removeUndefinedOptions(presetPart.options) };
@@ -74,7 +74,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   return {
     plugins: [...plugins.values()].map((entry) => entry.plugin),
     options,
-    removed,
+    removed: removedPlugins,
     knownPlugins: [...knownNames],
     knownOptions,
     aliases,
@@ -127,22 +127,24 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   });
   const plugins = preset.plugins.filter((plugin, i) => positions.get(plugin.name) === i);
   for (const plugin of plugins) {
-    for (const required of plugin.requires ?? [])
-      if (!positions.has(required)) throw missingPluginError(plugin.name, required, preset);
+    for (const requiredName of plugin.requires ?? [])
+      if (!positions.has(requiredName)) throw missingPluginError(plugin.name, requiredName, preset);
     for (const laterName of plugin.before ?? [])
       if (!positions.has(laterName) && !isKnown(preset, laterName))
         throw unknownBeforeError(plugin.name, laterName, preset);
   }
   const edges = collectEdges(plugins);
-  const waiting = plugins.toSorted((a, b) => (a.stage ?? Stage.normal) - (b.stage ?? Stage.normal));
-  const isWaiting = (name: string): boolean => waiting.some((plugin) => plugin.name === name);
-  const ordered: Plugin[] = [];
-  while (waiting.length > 0) {
-    const next = waiting.findIndex(({ name }) => !edges.some((edge) => edge.second === name && isWaiting(edge.first)));
+  const waitingPlugins = plugins.toSorted((a, b) => (a.stage ?? Stage.normal) - (b.stage ?? Stage.normal));
+  const isWaiting = (name: string): boolean => waitingPlugins.some((plugin) => plugin.name === name);
+  const orderedPlugins: Plugin[] = [];
+  while (waitingPlugins.length > 0) {
+    const next = waitingPlugins.findIndex(
+      ({ name }) => !edges.some((edge) => edge.second === name && isWaiting(edge.first)),
+    );
     if (next === -1) throw cycleError(edges.filter((edge) => isWaiting(edge.first) && isWaiting(edge.second)));
-    ordered.push(...waiting.splice(next, 1));
+    orderedPlugins.push(...waitingPlugins.splice(next, 1));
   }
-  return ordered;
+  return orderedPlugins;
 };
 
 /** Matches names such as `fuzzy-operator`. */
@@ -158,27 +160,27 @@ interface Edge {
 const collectEdges = (plugins: readonly Plugin[]): readonly Edge[] =>
   plugins.flatMap(({ name, before = [], requires = [] }) => [
     ...before.map((laterName) => ({ first: name, second: laterName, declaration: "before" as const })),
-    ...requires.map((required) => ({ first: required, second: name, declaration: "requires" as const })),
+    ...requires.map((requiredName) => ({ first: requiredName, second: name, declaration: "requires" as const })),
   ]);
 
-const isKnown = ({ knownPlugins, removed }: Preset, name: string): boolean =>
-  knownPlugins?.includes(name) === true || removed?.has(name) === true;
+const isKnown = ({ knownPlugins, removed: removedPlugins }: Preset, name: string): boolean =>
+  knownPlugins?.includes(name) === true || removedPlugins?.has(name) === true;
 
 const listKnownNames = (preset: Preset): readonly string[] => [
   ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.knownPlugins ?? [])]),
 ];
 
 /** @rule X-START-1 */
-const missingPluginError = (name: string, required: string, preset: Preset) => {
-  const part = preset.removed?.get(required);
+const missingPluginError = (name: string, requiredName: string, preset: Preset) => {
+  const part = preset.removed?.get(requiredName);
   if (part !== undefined)
     return presetError(
-      `plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`,
+      `plugin "${name}" requires "${requiredName}", which part ${part} of the preset removed: remove both or keep both`,
     );
-  const message = `plugin "${name}" requires "${required}", which the preset does not contain: add it or remove "${name}"`;
-  if (isKnown(preset, required)) return presetError(message);
+  const message = `plugin "${name}" requires "${requiredName}", which the preset does not contain: add it or remove "${name}"`;
+  if (isKnown(preset, requiredName)) return presetError(message);
   return presetError(
-    `${message}${buildSuggestion(required, listKnownNames(preset)) || `; known plugins: ${formatNames(preset.plugins.map((plugin) => plugin.name))}`}`,
+    `${message}${buildSuggestion(requiredName, listKnownNames(preset)) || `; known plugins: ${formatNames(preset.plugins.map((plugin) => plugin.name))}`}`,
   );
 };
 

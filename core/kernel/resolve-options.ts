@@ -19,14 +19,14 @@ export interface SettingsSource {
 export const collectSettings = ({ plugins, aliases = {} }: SettingsSource): readonly Setting[] => {
   const allSettings = new Set<Setting>();
   const owners = new Map<string, string>(OBJECT_OPTIONS.map((name) => [name, CORE]));
-  const add = (declared: Setting, owner: string): readonly Setting[] => {
-    if (allSettings.has(declared)) return [];
-    allSettings.add(declared);
-    const aliasNames = Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
+  const add = (declaredSetting: Setting, owner: string): readonly Setting[] => {
+    if (allSettings.has(declaredSetting)) return [];
+    allSettings.add(declaredSetting);
+    const aliasNames = Object.hasOwn(aliases, declaredSetting.name) ? aliases[declaredSetting.name] : undefined;
     const setting =
       aliasNames === undefined
-        ? declared
-        : { ...declared, environment: [...(declared.environment ?? []), ...aliasNames] };
+        ? declaredSetting
+        : { ...declaredSetting, environment: [...(declaredSetting.environment ?? []), ...aliasNames] };
     for (const name of [setting.name, ...(setting.environment ?? [])]) {
       const otherOwner = owners.get(name);
       if (otherOwner !== undefined)
@@ -55,11 +55,11 @@ const OBJECT_OPTIONS = [
 
 /** Returns the options with all defaults. `settings` is the result of `collectSettings`. */
 export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {
-  const resolved: Record<string, unknown> = { appSettings: {} };
-  for (const { name, default: fallback } of settings) if (fallback !== undefined) resolved[name] = fallback;
+  const resolvedOptions: Record<string, unknown> = { appSettings: {} };
+  for (const { name, default: fallback } of settings) if (fallback !== undefined) resolvedOptions[name] = fallback;
   // an undefined option must not replace a default
-  for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
-  return resolved as unknown as ResolvedOptions; // plugins extend the type with their options
+  for (const [name, option] of Object.entries(options)) if (option !== undefined) resolvedOptions[name] = option;
+  return resolvedOptions as unknown as ResolvedOptions; // plugins extend the type with their options
 };
 
 /** Checks the options, which may come from unchecked JavaScript. @throws RelApiError `preset` at the first invalid
@@ -75,10 +75,10 @@ export const checkOptionKinds = (options: RelApiOptions, settings: readonly Sett
  *  known options, and this is not one of them @rule X-SET-6 */
 export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly Setting[]): readonly string[] => {
   const { options = {}, knownOptions } = preset;
-  const declared = new Set<string>([...OBJECT_OPTIONS, ...settings.map(({ name }) => name)]);
-  const knownNames = new Set([...declared, ...(knownOptions ?? [])]);
+  const declaredNames = new Set<string>([...OBJECT_OPTIONS, ...settings.map(({ name }) => name)]);
+  const knownNames = new Set([...declaredNames, ...(knownOptions ?? [])]);
   const undeclaredNames = Object.entries(options).flatMap(([name, option]) =>
-    option === undefined || declared.has(name) ? [] : name,
+    option === undefined || declaredNames.has(name) ? [] : name,
   );
   for (const name of undeclaredNames)
     if (knownOptions !== undefined && !knownNames.has(name)) throw unknownOptionError(name, knownNames);

@@ -1710,7 +1710,7 @@ export interface Sql {
 }
 export declare const sql: (strings: TemplateStringsArray, ...interpolations: readonly Sql[]) => Sql;
 export declare const ident: (...parts: readonly string[]) => Sql;
-export declare const value: (bound: BoundValue, type?: string) => Sql;
+export declare const value: (boundValue: BoundValue, type?: string) => Sql;
 export declare const catalogText: (text: string) => Sql;
 export declare const join: (fragments: readonly Sql[], separator?: string) => Sql;
 export declare const literal: (text: string) => Sql;
@@ -2041,7 +2041,7 @@ export interface OriginPolicy {
     readonly isOpen: boolean;
     allows(origin: string): boolean;
 }
-export declare const createCurrentOriginPolicy: (allowed: () => readonly string[]) => (() => OriginPolicy);
+export declare const createCurrentOriginPolicy: (getAllowedOrigins: () => readonly string[]) => (() => OriginPolicy);
 
 // --- core/http/pipeline.d.ts
 export type HttpRequest = IncomingMessage & {
@@ -2519,7 +2519,7 @@ export interface Plugin {
     readonly resultColumns?: readonly ResultColumnSpec[];
     readonly rowSources?: readonly RowSourceSpec[];
     readonly connector?: (parts: ConnectorParts) => Connector;
-    readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];
+    readonly hiddenSchemas?: (exposedSchemas: readonly string[]) => readonly string[];
     readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 export declare const definePlugin: (plugin: Plugin) => Plugin;
@@ -2540,7 +2540,7 @@ export interface Registry {
     readonly wrappers: ReadonlyMap<string, WrapperSpec>;
     readonly resultColumns: readonly ResultColumnSpec[];
     readonly rowSources: readonly RowSourceSpec[];
-    hiddenSchemas(exposed: readonly string[]): readonly string[];
+    hiddenSchemas(exposedSchemas: readonly string[]): readonly string[];
     has(plugin: string): boolean;
 }
 export interface Execution {
@@ -2616,7 +2616,7 @@ export interface PluginContext {
     setGate(gate: (() => Promise<void>) | undefined): void;
     onModel(listener: (model: Model) => void): void;
     onClose(listener: () => void | Promise<void>): void;
-    prepare(planned: Planned, session: Session, surface: string): Program;
+    prepare(plannedProgram: Planned, session: Session, surface: string): Program;
     execute(execution: Execution): Promise<readonly ResultRow[]>;
     transaction<Result>(head: Pick<Execution, "isolation" | "onDisconnect">, work: (execute: PluginContext["execute"]) => Promise<{
         readonly result: Result;
@@ -2763,8 +2763,8 @@ export interface TokenRules {
     createUnknownIssuerError(): RelApiError;
     checkClaims(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
     grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;
-    chooseRole(grant: TokenRoles, requested: string | undefined): string;
-    createMissingCredentialError?(configured: {
+    chooseRole(grant: TokenRoles, requestedRole: string | undefined): string;
+    createMissingCredentialError?(acceptedCredentials: {
         readonly acceptsTokens: boolean;
         readonly acceptsAdminSecret: boolean;
     }): RelApiError;
@@ -3609,7 +3609,7 @@ export interface GqlSelection {
 export interface GqlSelectionContext {
     readonly schema: RoleSchema;
     readonly relation: Relation | undefined;
-    bind(bound: BoundValue): {
+    bind(boundValue: BoundValue): {
         readonly param: number;
     };
     argument(name: string, type?: string): ValueRef | undefined;
@@ -4510,7 +4510,7 @@ export interface Suggestions {
     relationship(model: Model, schema: string, source: string, target: string): Suggestion | undefined;
     routine(model: Model, schema: string, name: string): string | undefined;
     overload(overloads: readonly Routine[], names: readonly string[]): string | undefined;
-    path(model: Model, session: Session, written: string): string | undefined;
+    path(model: Model, session: Session, requestPath: string): string | undefined;
 }
 export declare const suggestionsService: import("../../core/index.ts").ServiceToken<Suggestions>;
 export interface Hints {
@@ -4585,7 +4585,7 @@ export interface ReadParameter {
     readonly model: Model;
     readonly relation: Relation;
     field(name: string): Expression;
-    condition(left: Expression, text: string): Predicate;
+    condition(leftOperand: Expression, text: string): Predicate;
     aggregate(name: string): string | undefined;
     checkDepth(depth: number): void;
     buildSyntaxError(at: number, ...expecting: readonly string[]): RelApiError;

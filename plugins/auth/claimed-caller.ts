@@ -13,10 +13,10 @@ interface ClaimedCaller {
 
 /** Reads the claims from the configured location. @throws RelApiError `preset` if they are missing there */
 export const readClaimedCaller = (claims: Readonly<Record<string, Json>>, options: ResolvedOptions): ClaimedCaller => {
-  const [configured] = parseTokenSettings(options, () => createFixedKeys([]));
+  const [configuration] = parseTokenSettings(options, () => createFixedKeys([]));
   const { maxJsonDepth } = options;
   const defaults: ClaimsConfiguration = { claims: { kind: "default" }, areClaimsStringified: false, maxJsonDepth };
-  const reading = readSessionClaims(configured ?? defaults, claims);
+  const reading = readSessionClaims(configuration ?? defaults, claims);
   if ("reason" in reading) throw presetError(reading.reason);
   const sessionClaims = "claims" in reading ? reading.claims : reading.claimsWithoutRoles;
   const roleClaim = sessionClaims.get(DEFAULT_ROLE) ?? claims["role"];

@@ -109,9 +109,10 @@ const readClaimsObject = (
       ? { claims: collectSessionClaims(value), areTopLevel: false }
       : { reason: "expecting a json object when claims_format is json" };
   if (typeof value !== "string") return { reason: "expecting a string when claims_format is stringified_json" };
-  const parsed = isNestedDeeper(value, maxJsonDepth) ? undefined : parseStringified(value);
-  if (!isJsonObject(parsed)) return { reason: `expecting stringified json at: '${location}', but found: ${value}` };
-  return { claims: collectSessionClaims(parsed), areTopLevel: false };
+  const parsedClaims = isNestedDeeper(value, maxJsonDepth) ? undefined : parseStringified(value);
+  if (!isJsonObject(parsedClaims))
+    return { reason: `expecting stringified json at: '${location}', but found: ${value}` };
+  return { claims: collectSessionClaims(parsedClaims), areTopLevel: false };
 };
 
 const parseStringified = (text: string): Json | undefined => {

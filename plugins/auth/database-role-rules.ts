@@ -37,10 +37,10 @@ export const defaultCredentialRules: TokenRules = {
     if (!token.isIssuerAccepted) throw defaultCredentialRules.createUnknownIssuerError();
   },
   grant: (token, settings) => readTokenRoles(token, settings),
-  chooseRole: ({ defaultRole, allowedRoles }, requested) => {
-    if (requested === undefined || requested === defaultRole || allowedRoles === undefined) return defaultRole;
-    if (!allowedRoles.includes(requested)) throw roleNotAllowed(requested);
-    return requested;
+  chooseRole: ({ defaultRole, allowedRoles }, requestedRole) => {
+    if (requestedRole === undefined || requestedRole === defaultRole || allowedRoles === undefined) return defaultRole;
+    if (!allowedRoles.includes(requestedRole)) throw roleNotAllowed(requestedRole);
+    return requestedRole;
   },
 };
 

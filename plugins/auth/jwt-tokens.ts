@@ -65,14 +65,14 @@ interface TokenScheme {
 
 const createTokenScheme = (context: PluginContext): TokenScheme => {
   const verifiedTokens = createVerifiedTokens(context);
-  const changed = context.use(credentialsChangedSignal);
+  const changedSignal = context.use(credentialsChangedSignal);
   const openKeys = shareKeyRings((url) =>
     createRemoteKeys({
       url,
       logger: context.logger,
       onChange: () => {
         verifiedTokens.clear();
-        changed.emit(undefined);
+        changedSignal.emit(undefined);
       },
     }),
   );
@@ -122,10 +122,10 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
     if (state.configurations.length > 0) setImmediate(() => void loadVerifier());
   });
 
-  const getSession = (extracted: ExtractedToken, credentials: Credentials, tokenState: TokenState): Session => {
+  const getSession = (extractedToken: ExtractedToken, credentials: Credentials, tokenState: TokenState): Session => {
     const { roles, options, acceptsRoleHeader } = tokenState;
-    const { rules } = extracted;
-    const token = verifiedTokens.verify(extracted);
+    const { rules } = extractedToken;
+    const token = verifiedTokens.verify(extractedToken);
     rules.checkClaims(token, Date.now() / 1000, options.jwtRequireExp);
     const grant = (token.grant ??= rules.grant(token, roles));
     const role = rules.chooseRole(grant, acceptsRoleHeader ? readSessionHeader(credentials, "role") : undefined);
@@ -143,24 +143,27 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
           rejectTokenWithoutKey(credentials, rules, rules.createMissingKeyError);
         return answer(null);
       }
-      const extracted = currentState.extractToken(credentials, rules);
-      if (extracted === undefined) return answer(null);
+      const extractedToken = currentState.extractToken(credentials, rules);
+      if (extractedToken === undefined) return answer(null);
       // a token waits for the first fetch of the keys, and for the package that verifies it
-      let pending = [loadVerifier() ?? [], extracted.candidates.flatMap(({ keys }) => keys.firstFetch ?? [])].flat();
-      if (pending.length === 0) {
+      let pendingLoads = [
+        loadVerifier() ?? [],
+        extractedToken.candidates.flatMap(({ keys }) => keys.firstFetch ?? []),
+      ].flat();
+      if (pendingLoads.length === 0) {
         let session: Session | undefined;
         try {
-          session = getSession(extracted, credentials, currentState);
+          session = getSession(extractedToken, credentials, currentState);
         } catch (error) {
           // the keys may have been replaced
           if (unverifiedErrors.has(error as object))
-            pending = extracted.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
-          if (pending.length === 0) throw error;
+            pendingLoads = extractedToken.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
+          if (pendingLoads.length === 0) throw error;
         }
         if (session !== undefined) return answer(null, session);
       }
-      Promise.all(pending)
-        .then(() => getSession(extracted, credentials, currentState))
+      Promise.all(pendingLoads)
+        .then(() => getSession(extractedToken, credentials, currentState))
         .then((session) => answer(null, session), answer);
     },
     close: () => closeKeys(state),
@@ -204,7 +207,7 @@ const verifyToken = (ask: Ask<ExtractedToken>): CachedToken => {
     if (reading.failure.kind === "no-key" || reading.failure.kind === "bad-signature") unverifiedErrors.add(error);
     throw error;
   }
-  const { claims, exactClaims } = reading.signed;
+  const { claims, exactClaims } = reading.signedClaims;
   const { acceptedAudiences, issuer, skewSeconds } = configuration;
   return {
     claims,
@@ -264,7 +267,7 @@ const buildSession = (
 
 interface VerifiedTokens {
   /** Returns the token from the cache, or verifies it. @throws RelApiError with the message of the surface */
-  verify(extracted: ExtractedToken): CachedToken;
+  verify(extractedToken: ExtractedToken): CachedToken;
   clear(): void;
 }
 

@@ -25,18 +25,18 @@ export const shareKeyRings = (open: (url: URL) => KeyRing): ((url: URL) => KeyRi
   const rings = new Map<string, { readonly ring: KeyRing; users: number }>();
   return (url) => {
     const { href } = url;
-    const shared = rings.get(href) ?? { ring: open(url), users: 0 };
-    rings.set(href, shared);
-    shared.users++;
+    const entry = rings.get(href) ?? { ring: open(url), users: 0 };
+    rings.set(href, entry);
+    entry.users++;
     return {
-      ...shared.ring,
+      ...entry.ring,
       get firstFetch() {
-        return shared.ring.firstFetch;
+        return entry.ring.firstFetch;
       },
       close: () => {
-        if (--shared.users > 0) return;
+        if (--entry.users > 0) return;
         rings.delete(href);
-        shared.ring.close();
+        entry.ring.close();
       },
     };
   };
@@ -72,12 +72,12 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
   // without user, password and query, which may contain secrets
   const safeUrl = `${url.origin}${url.pathname}`;
   const { address, headers } = splitCredentials(url);
-  const closing = new AbortController();
+  const abortController = new AbortController();
   let keys: readonly VerificationKey[] = [];
   let text: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FIRST_RETRY_MS;
-  let running: Promise<void> | undefined;
+  let currentRun: Promise<void> | undefined;
   let isFirst = true;
   let startedAtMs = 0;
   let lastFailure: { readonly reason: string; readonly untilMs: number } | undefined;
@@ -91,14 +91,17 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
   };
 
   const load = async (): Promise<number> => {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(isFirst ? FIRST_TIMEOUT_MS : TIMEOUT_MS)]);
+    const signal = AbortSignal.any([
+      abortController.signal,
+      AbortSignal.timeout(isFirst ? FIRST_TIMEOUT_MS : TIMEOUT_MS),
+    ]);
     const response = await fetch(address, { signal, headers });
     if (!response.ok) throw new KeyError(`answered with status ${response.status}`);
-    const received = await readLimitedText(response, MAX_JWKS_BYTES);
-    if (received === undefined) throw new KeyError(`is larger than ${MAX_JWKS_BYTES} bytes`);
-    if (received !== text) {
-      keys = parseJwks(parseSet(received), true);
-      text = received;
+    const receivedText = await readLimitedText(response, MAX_JWKS_BYTES);
+    if (receivedText === undefined) throw new KeyError(`is larger than ${MAX_JWKS_BYTES} bytes`);
+    if (receivedText !== text) {
+      keys = parseJwks(parseSet(receivedText), true);
+      text = receivedText;
       onChange();
     }
     return computeRefreshDelayMs(response.headers, Date.now());
@@ -113,20 +116,20 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
       retryMs = FIRST_RETRY_MS;
       lastFailure = undefined;
     } catch (error) {
-      if (closing.signal.aborted) return;
+      if (abortController.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
       logFailure(describeFetchError(error), delayMs);
     }
-    if (closing.signal.aborted) return;
+    if (abortController.signal.aborted) return;
     timer = setTimeout(() => void fetchKeys(), Math.min(delayMs, MAX_DELAY_MS));
     timer.unref();
   };
 
   /** Fetches the keys. Only one fetch runs at a time. */
   const fetchKeys = (): Promise<void> =>
-    (running ??= run().finally(() => {
-      running = undefined;
+    (currentRun ??= run().finally(() => {
+      currentRun = undefined;
       isFirst = false;
     }));
 
@@ -134,14 +137,14 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
   return {
     getKeys: () => keys,
     get firstFetch() {
-      return isFirst ? running : undefined;
+      return isFirst ? currentRun : undefined;
     },
     refetch: () => {
-      if (closing.signal.aborted) return undefined;
-      return running !== undefined || performance.now() - startedAtMs >= MIN_PAUSE_MS ? fetchKeys() : undefined;
+      if (abortController.signal.aborted) return undefined;
+      return currentRun !== undefined || performance.now() - startedAtMs >= MIN_PAUSE_MS ? fetchKeys() : undefined;
     },
     close: () => {
-      closing.abort();
+      abortController.abort();
       clearTimeout(timer);
     },
   };
@@ -160,14 +163,14 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
 };
 
 const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
-  let parsed: unknown;
+  let keySet: unknown;
   try {
-    parsed = JSON.parse(text);
+    keySet = JSON.parse(text);
   } catch {
     throw new KeyError("is not JSON");
   }
-  if (!isJsonObject(parsed)) throw new KeyError("is not a JSON object");
-  return parsed;
+  if (!isJsonObject(keySet)) throw new KeyError("is not a JSON object");
+  return keySet;
 };
 
 /** Returns the milliseconds until the keys are fetched again. @rule G-AUTH-11 */

@@ -44,34 +44,36 @@ export const ALGORITHMS: ReadonlySet<string> = new Set([
 /** The algorithms that a public key supports, and those that it accepts by default. */
 const findAlgorithms = (
   key: KeyObject,
-): { readonly supported: readonly string[]; readonly defaults: readonly string[] } => {
+): { readonly supportedAlgorithms: readonly string[]; readonly defaults: readonly string[] } => {
   switch (key.asymmetricKeyType) {
     case "rsa": {
       const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
       if (bits < MIN_RSA_BITS)
         throw new KeyError(`is an RSA key of ${bits} bits: ${MIN_RSA_BITS} or more are required`);
-      return { supported: [...RSA_ALGORITHMS, ...RSA_PSS_ALGORITHMS], defaults: RSA_ALGORITHMS };
+      return { supportedAlgorithms: [...RSA_ALGORITHMS, ...RSA_PSS_ALGORITHMS], defaults: RSA_ALGORITHMS };
     }
     case "rsa-pss":
-      return { supported: RSA_PSS_ALGORITHMS, defaults: RSA_PSS_ALGORITHMS };
+      return { supportedAlgorithms: RSA_PSS_ALGORITHMS, defaults: RSA_PSS_ALGORITHMS };
     case "ec": {
       const algorithm = ALGORITHM_BY_CURVE[key.asymmetricKeyDetails?.namedCurve ?? ""];
       if (algorithm === undefined)
         throw new KeyError("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
-      return { supported: [algorithm], defaults: [algorithm] };
+      return { supportedAlgorithms: [algorithm], defaults: [algorithm] };
     }
     case "ed25519":
-      return { supported: EDDSA_ALGORITHMS, defaults: EDDSA_ALGORITHMS };
+      return { supportedAlgorithms: EDDSA_ALGORITHMS, defaults: EDDSA_ALGORITHMS };
     default:
       throw new KeyError(`is a key of the type ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`);
   }
 };
 
-const restrictToAlgorithm = (algorithm: string, supported: readonly string[]): readonly string[] => {
-  const named = EDDSA_ALGORITHMS.includes(algorithm) ? EDDSA_ALGORITHMS : [algorithm];
-  if (!named.every((name) => supported.includes(name)))
-    throw new KeyError(`does not support the algorithm ${algorithm}; its algorithms: ${supported.join(", ")}`);
-  return named;
+const restrictToAlgorithm = (algorithm: string, supportedAlgorithms: readonly string[]): readonly string[] => {
+  const algorithms = EDDSA_ALGORITHMS.includes(algorithm) ? EDDSA_ALGORITHMS : [algorithm];
+  if (!algorithms.every((name) => supportedAlgorithms.includes(name)))
+    throw new KeyError(
+      `does not support the algorithm ${algorithm}; its algorithms: ${supportedAlgorithms.join(", ")}`,
+    );
+  return algorithms;
 };
 
 /** @throws KeyError @rule R-AUT-3 */
@@ -85,17 +87,17 @@ export const buildSecretKey = (
     throw new KeyError(
       `is a secret of ${formatCount(secret.length, "byte")}: ${MIN_SECRET_BYTES} or more are required`,
     );
-  return { key: createSecretKey(secret), algorithms, kid, acceptsAnyKid: acceptsAnyKid };
+  return { key: createSecretKey(secret), algorithms, kid, acceptsAnyKid };
 };
 
 /** Decodes the plain secret of the settings. With `isBase64`, it is base64 in either alphabet. @throws
  *  KeyError @rule R-AUT-3 */
 export const decodePlainSecret = (text: string, isBase64: boolean): Buffer => {
   if (!isBase64) return Buffer.from(text, "utf8");
-  const trimmed = text.trim();
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmed))
+  const trimmedText = text.trim();
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmedText))
     throw new KeyError("is not base64, although jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) is set");
-  return Buffer.from(trimmed, "base64");
+  return Buffer.from(trimmedText, "base64");
 };
 
 export const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z0-9 ]+-----/.test(text);
@@ -109,10 +111,10 @@ export const parsePem = (text: string, algorithm?: string): VerificationKey => {
   } catch {
     throw new KeyError("is not a readable PEM public key or certificate");
   }
-  const { supported, defaults } = findAlgorithms(key);
+  const { supportedAlgorithms, defaults } = findAlgorithms(key);
   return {
     key,
-    algorithms: algorithm === undefined ? defaults : restrictToAlgorithm(algorithm, supported),
+    algorithms: algorithm === undefined ? defaults : restrictToAlgorithm(algorithm, supportedAlgorithms),
     kid: undefined,
     acceptsAnyKid: true,
   };
@@ -153,10 +155,10 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   } catch {
     throw new KeyError(`is a JWK of kty "${kty}" that cannot be read`);
   }
-  const { supported, defaults } = findAlgorithms(key);
+  const { supportedAlgorithms, defaults } = findAlgorithms(key);
   return {
     key,
-    algorithms: alg === undefined ? defaults : restrictToAlgorithm(alg, supported),
+    algorithms: alg === undefined ? defaults : restrictToAlgorithm(alg, supportedAlgorithms),
     kid,
     acceptsAnyKid: false,
   };

@@ -17,22 +17,22 @@ const encodeCookies = (header: string): string => {
 };
 
 /** Encodes the headers as JSON. If a header is repeated, its last value counts. */
-const encodeHeaders = (rawHeaders: readonly string[], hidden: ReadonlySet<string>): string => {
+const encodeHeaders = (rawHeaders: readonly string[], hiddenHeaders: ReadonlySet<string>): string => {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const [name, value] = rawHeaders.slice(i, i + 2) as [string, string]; // both are within its length
-    if (!hidden.has(name.toLowerCase())) headers.set(name.toLowerCase(), decodeUtf8Header(value));
+    if (!hiddenHeaders.has(name.toLowerCase())) headers.set(name.toLowerCase(), decodeUtf8Header(value));
   }
   return JSON.stringify(Object.fromEntries(headers));
 };
 
 /** Returns the settings of a request. The setting `request.headers` omits cookies, which have their own setting. */
 const createRequestSettings = (secret: readonly string[]): RequestSettings => {
-  const hidden = new Set(["cookie", ...secret]);
+  const hiddenHeaders = new Set(["cookie", ...secret]);
   return ({ method, headers, rawHeaders }, path) => [
     ["request.method", method ?? "GET"],
     ["request.path", path],
-    ["request.headers", encodeHeaders(rawHeaders, hidden)],
+    ["request.headers", encodeHeaders(rawHeaders, hiddenHeaders)],
     ["request.cookies", headers.cookie === undefined ? "{}" : encodeCookies(headers.cookie)],
   ];
 };

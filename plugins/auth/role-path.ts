@@ -40,16 +40,16 @@ const TESTS: Readonly<Record<string, (item: string, operand: string) => boolean>
   "*==": (item, operand) => item.includes(operand),
 };
 
-const removeEscapes = (quoted: string): string => quoted.replace(/\\(.)/gs, "$1");
+const removeEscapes = (quotedText: string): string => quotedText.replace(/\\(.)/gs, "$1");
 
 const parseDottedPath = (expression: string): ReadRoleClaim => {
   const steps: PathStep[] = [];
-  let unparsed = expression;
-  while (unparsed !== "") {
-    const match = STEP.exec(unparsed);
+  let remainingText = expression;
+  while (remainingText !== "") {
+    const match = STEP.exec(remainingText);
     if (match === null || steps.at(-1)?.kind === "filter")
-      throw roleClaimKeyError(expression, `cannot be read at ${JSON.stringify(unparsed)}`);
-    const [matchedText, key, quoted, index, operator, operand] = match;
+      throw roleClaimKeyError(expression, `cannot be read at ${JSON.stringify(remainingText)}`);
+    const [matchedText, key, quotedKey, index, operator, operand] = match;
     if (operator !== undefined) {
       const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern matches only these
       const text = removeEscapes(operand ?? "");
@@ -57,9 +57,9 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
     } else if (index !== undefined) {
       steps.push({ kind: "index", index: Number(index) });
     } else {
-      steps.push({ kind: "key", key: key ?? removeEscapes(quoted ?? "") });
+      steps.push({ kind: "key", key: key ?? removeEscapes(quotedKey ?? "") });
     }
-    unparsed = unparsed.slice(matchedText.length);
+    remainingText = remainingText.slice(matchedText.length);
   }
   if (steps[0]?.kind !== "key") throw roleClaimKeyError(expression, "does not start with a name");
   return (claims) => {

@@ -34,8 +34,11 @@ export const hasuraSession = definePlugin({
       prefix: HASURA_PREFIX,
       isForUserCode: true,
       settings: ({ variables }) => {
-        const renamed = Object.entries(variables).map(([name, value]) => [HASURA_PREFIX + removePrefix(name), value]);
-        return [["hasura.user", JSON.stringify(Object.fromEntries(renamed))]];
+        const renamedVariables = Object.entries(variables).map(([name, value]) => [
+          HASURA_PREFIX + removePrefix(name),
+          value,
+        ]);
+        return [["hasura.user", JSON.stringify(Object.fromEntries(renamedVariables))]];
       },
     },
   ],

@@ -26,9 +26,9 @@ export const createTokenExtractor = (
   for (const configuration of configurations) {
     const { location } = configuration;
     const key = JSON.stringify(location);
-    const existing = byLocation.get(key);
-    if (existing === undefined) byLocation.set(key, { location, candidates: [configuration] });
-    else existing.candidates.push(configuration);
+    const entry = byLocation.get(key);
+    if (entry === undefined) byLocation.set(key, { location, candidates: [configuration] });
+    else entry.candidates.push(configuration);
   }
   const locations = [...byLocation.values()];
   const acceptsCookies = getCookiePolicy(allowedOrigins);
@@ -41,13 +41,13 @@ export const createTokenExtractor = (
   };
 
   return (credentials, rules) => {
-    let extracted: ExtractedToken | undefined;
+    let extractedToken: ExtractedToken | undefined;
     for (const { location, candidates } of locations) {
       const token = extractFrom(location, credentials, rules);
       if (token === undefined) continue;
-      if (extracted !== undefined) throw rules.createSeveralTokensError();
-      extracted = { token, candidates, rules };
+      if (extractedToken !== undefined) throw rules.createSeveralTokensError();
+      extractedToken = { token, candidates, rules };
     }
-    return extracted;
+    return extractedToken;
   };
 };

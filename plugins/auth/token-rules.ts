@@ -54,12 +54,12 @@ export interface TokenRules {
   checkClaims(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** Returns the roles that the token allows. @throws RelApiError if it names no role */
   grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;
-  /** Returns the role that the caller acts as. `requested` is the value of the role header, if it applies. @throws
+  /** Returns the role that the caller acts as. `requestedRole` is the value of the role header, if it applies. @throws
    *  RelApiError if the role is not allowed */
-  chooseRole(grant: TokenRoles, requested: string | undefined): string;
+  chooseRole(grant: TokenRoles, requestedRole: string | undefined): string;
   /** Creates the error for a missing credential when anonymous access is off. Returns undefined if the error of core
    *  applies. */
-  createMissingCredentialError?(configured: {
+  createMissingCredentialError?(acceptedCredentials: {
     readonly acceptsTokens: boolean;
     readonly acceptsAdminSecret: boolean;
   }): RelApiError;

@@ -67,10 +67,10 @@ type TokenOptions = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
 export const parseTokenSettings = (settings: TokenOptions, openKeys: OpenKeys): readonly TokenConfiguration[] => {
   const { jwtSecret } = settings;
   if (jwtSecret === undefined || jwtSecret === "") return [];
-  const opened: KeyRing[] = [];
+  const openedRings: KeyRing[] = [];
   const open: OpenKeys = (url) => {
     const ring = openKeys(url);
-    opened.push(ring);
+    openedRings.push(ring);
     return ring;
   };
   try {
@@ -78,7 +78,7 @@ export const parseTokenSettings = (settings: TokenOptions, openKeys: OpenKeys): 
     rejectDuplicateConfigurations(configurations);
     return configurations;
   } catch (error) {
-    for (const ring of opened) ring.close();
+    for (const ring of openedRings) ring.close();
     throw error instanceof KeyError ? jwtSecretError(error.message) : error;
   }
 };
@@ -266,8 +266,8 @@ const parseClaimsMap = (map: Json): readonly MappedClaim[] => {
       return [claim, { claim, from: parseMappedClaim(claim, source) }];
     }),
   );
-  const missing = ["x-session-allowed-roles", "x-session-default-role"].find((claim) => !entries.has(claim));
-  if (missing !== undefined) throw new KeyError(`has a claims_map without ${missing}`);
+  const missingClaim = ["x-session-allowed-roles", "x-session-default-role"].find((claim) => !entries.has(claim));
+  if (missingClaim !== undefined) throw new KeyError(`has a claims_map without ${missingClaim}`);
   return [...entries.values()];
 };
 

@@ -27,7 +27,7 @@ export type TokenFailure =
   /** The payload is not a JSON object. */
   | { readonly kind: "no-claims"; readonly reason: string };
 
-type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
+type TokenReading = { readonly failure: TokenFailure } | { readonly signedClaims: SignedClaims };
 
 /** The maximum length of a token. Node limits headers to fewer characters, so this limit concerns tokens that sockets
  *  send in messages. */
@@ -88,15 +88,15 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is not a JSON object" });
   if (!candidates.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
   // the exact claims are an object, like the claims
-  return { signed: { claims, exactClaims: parseClaims(text) as JsonObject } };
+  return { signedClaims: { claims, exactClaims: parseClaims(text) as JsonObject } };
 };
 
 const decodeBase64url = (part: string): string => Buffer.from(part, "base64url").toString("utf8");
 
 const parseJsonObject = (text: string): JsonObject | undefined => {
   try {
-    const parsed = JSON.parse(text) as Json; // JSON.parse returns JSON
-    return isJsonObject(parsed) ? parsed : undefined;
+    const parsedJson = JSON.parse(text) as Json; // JSON.parse returns JSON
+    return isJsonObject(parsedJson) ? parsedJson : undefined;
   } catch {
     return undefined;
   }

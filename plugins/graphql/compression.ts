@@ -10,7 +10,7 @@ const MIN_GZIP_BYTES = 700;
  *  longer. */
 const MAX_SYNC_GZIP_BYTES = 16 * 1024;
 
-const GZIPPED: Headers = [
+const GZIP_HEADERS: Headers = [
   ["Content-Encoding", "gzip"],
   ["Vary", "Accept-Encoding"],
 ];
@@ -26,7 +26,10 @@ export const acceptsGzip = (exchange: CompressionRequest): boolean =>
     .some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part)) === true;
 
 /** Adds the headers of a compressed response. The caller replaces the body. */
-export const addGzipHeaders = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
+export const addGzipHeaders = (answer: Answer): Answer => ({
+  ...answer,
+  headers: [...answer.headers, ...GZIP_HEADERS],
+});
 
 /** Compresses the body if the client accepts gzip and the body is long enough. @rule G-HTTP-10 */
 export const compressAnswer = (exchange: CompressionRequest, answer: Answer): Answer | Promise<Answer> => {

@@ -46,9 +46,9 @@ export const credentialRules: TokenRules = {
     if (!token.isIssuerAccepted) throw credentialRules.createUnknownIssuerError();
   },
   grant: (token, settings) => buildGrant(token, settings),
-  chooseRole: ({ defaultRole, allowedRoles = [] }, requested = defaultRole) => {
-    if (!allowedRoles.includes(requested)) throw requestedRoleNotAllowed();
-    return requested;
+  chooseRole: ({ defaultRole, allowedRoles = [] }, requestedRole = defaultRole) => {
+    if (!allowedRoles.includes(requestedRole)) throw requestedRoleNotAllowed();
+    return requestedRole;
   },
   createMissingCredentialError: ({ acceptsTokens, acceptsAdminSecret }) =>
     acceptsTokens ? tokenRequired() : acceptsAdminSecret ? adminSecretRequired() : noSchemeConfigured(),

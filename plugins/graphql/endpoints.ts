@@ -130,8 +130,8 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
   ): { readonly endpoint: Endpoint; captured: ReadonlyMap<string, string> } => {
     const segments = path.slice(ROOT.length).split("/").map(decodeSegment);
     const matches = endpoints().flatMap((endpoint) => {
-      const captured = matchPath(endpoint, segments);
-      return captured === undefined ? [] : [{ endpoint, captured }];
+      const captures = matchPath(endpoint, segments);
+      return captures === undefined ? [] : [{ endpoint, captured: captures }];
     });
     if (matches.length === 0) throw endpointNotFound();
     const bestMatch = matches
@@ -148,13 +148,13 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     const engine = getEngine();
     const { method } = exchange;
     try {
-      const { endpoint, captured } = findEndpoint(exchange.path, method);
+      const { endpoint, captured: captures } = findEndpoint(exchange.path, method);
       const body = readBody(engine, await exchange.text(), context.options);
       const variables: Record<string, Json> = { ...body };
-      for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
+      for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captures])
         variables[name] = convertVariable(engine, text, endpoint.types.get(name));
-      const unexpected = Object.keys(variables).find((name) => !endpoint.types.has(name));
-      if (unexpected !== undefined) throw unexpectedVariable(unexpected);
+      const unexpectedName = Object.keys(variables).find((name) => !endpoint.types.has(name));
+      if (unexpectedName !== undefined) throw unexpectedVariable(unexpectedName);
       exchange.endPhase("parse");
       const result = await runner.run(
         exchange,

@@ -215,10 +215,10 @@ export const createEngine = (
     completeLive: async (operation, calls, bodies, session, settings) => {
       const reads = createReads(session, settings);
       const { length } = operation.steps;
-      const loaded = await functions.load(operation, bodies.slice(0, length), reads, session, {});
+      const loadedBodies = await functions.load(operation, bodies.slice(0, length), reads, session, {});
       return assemble(
         operation,
-        loaded,
+        loadedBodies,
         await functions.completeLive(operation, calls, bodies.slice(length), reads, session),
       );
     },
@@ -265,10 +265,10 @@ export const createEngine = (
       const isMutation = operation.kind === "mutation";
       const calls: string[] = isMutation || operation.calls.length === 0 ? [] : [...(await runCalls(operation.calls))];
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
-        const packed = await introspectionWriter.writeBody(operation.outputs);
-        if (packed !== undefined) {
+        const packedBody = await introspectionWriter.writeBody(operation.outputs);
+        if (packedBody !== undefined) {
           operation.cachePlan();
-          return longBody.takePacked(packed);
+          return longBody.takePacked(packedBody);
         }
       }
       const writtenOperation = operation.isIntrospecting

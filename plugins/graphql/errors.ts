@@ -80,13 +80,13 @@ export const endpointNotFound = (): RelApiError =>
   new RelApiError({ code: "not-found", status: 404, message: "Endpoint not found", path: "$" });
 
 /** @rule G-RES-1 */
-export const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiError =>
+export const methodNotAllowed = (method: string, allowedMethods: readonly string[]): RelApiError =>
   new RelApiError({
     code: "method-not-allowed",
     status: 405,
     message: `Method ${method} is not allowed for this endpoint`,
     path: "$",
-    headers: [["Allow", allowed.join(", ")]],
+    headers: [["Allow", allowedMethods.join(", ")]],
   });
 
 /** @rule G-RES-3 */
@@ -189,16 +189,21 @@ export const missingField = (field: string, path: string): RelApiError =>
   validationFailed(`missing required field '${field}'`, path);
 
 /** @rule G-VAR-6 */
-export const variableTypeMismatch = (variable: string, declared: string, expected: string, path: string): RelApiError =>
+export const variableTypeMismatch = (
+  variable: string,
+  declaredType: string,
+  expectedType: string,
+  path: string,
+): RelApiError =>
   validationFailed(
-    `variable '${variable}' is declared as '${declared}', but used where '${expected}' is expected`,
+    `variable '${variable}' is declared as '${declaredType}', but used where '${expectedType}' is expected`,
     path,
   );
 
-/** Returns the error for a value of another type. `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
+/** Returns the error for a value of another type. `expectation` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
  *  G-COE-4 G-COE-5 */
-export const unexpectedValue = (expected: string, type: string, actual: string, path: string): RelApiError =>
-  validationFailed(`expected ${expected} for type '${type}', but found ${actual}`, path);
+export const unexpectedValue = (expectation: string, type: string, actual: string, path: string): RelApiError =>
+  validationFailed(`expected ${expectation} for type '${type}', but found ${actual}`, path);
 
 /** @rule G-COE-6 */
 export const expectedList = (path: string): RelApiError => validationFailed("expected a list, but found null", path);

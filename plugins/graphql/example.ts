@@ -118,12 +118,14 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
     if (type === undefined || columns.size === 0) continue;
     // the column is a key
     const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name);
-    const related = findRelatedField(schema, relation, type);
+    const relatedField = findRelatedField(schema, relation, type);
     const list = formatBlock(formatLimit(root.field), [
       ...names,
-      ...(related === undefined
+      ...(relatedField === undefined
         ? []
-        : formatBlock(related.isToOne ? related.field.name : formatLimit(related.field), [related.label])),
+        : formatBlock(relatedField.isToOne ? relatedField.field.name : formatLimit(relatedField.field), [
+            relatedField.label,
+          ])),
     ]);
     return formatOperation("query", root, list);
   }
@@ -193,10 +195,10 @@ export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleS
       const [key, column] = [editableColumn.key, editableColumn.column].map(
         (columnName) => (fields.get(columnName) as Field).name,
       ) as [string, string]; // both are keys of `fields`
-      const watched = formatSubscription(root, editableColumn.key, [key, column]);
-      const changed = formatMutation(update, editableColumn.key, editableColumn.column, key);
-      if (watched !== undefined && changed !== undefined)
-        return { subscription: watched, mutation: changed, key, column, mayUpdate };
+      const subscriptionText = formatSubscription(root, editableColumn.key, [key, column]);
+      const mutationText = formatMutation(update, editableColumn.key, editableColumn.column, key);
+      if (subscriptionText !== undefined && mutationText !== undefined)
+        return { subscription: subscriptionText, mutation: mutationText, key, column, mayUpdate };
     }
     return undefined;
   };

@@ -67,13 +67,13 @@ const createSurface = (context: PluginContext): Surface => {
       const result = await runner.run(exchange, request, { access: "read only" });
       return await runner.answer(exchange, buildJsonAnswer(exchange, 200, undefined, PRIVATE_HEADERS, form), result);
     } catch (error) {
-      const encoded = engine.encodeErrors(error, exchange.session);
-      exchange.errorCode = encoded.code;
+      const encodedErrors = engine.encodeErrors(error, exchange.session);
+      exchange.errorCode = encodedErrors.code;
       const form = negotiateErrorForm(exchange, isStrict);
       if (error instanceof RelApiError && error.status === 405)
-        return buildJsonAnswer(exchange, 405, encoded.body, [...error.headers, ...PRIVATE_HEADERS], form);
-      const status = chooseStatus(exchange, encoded, form, !isRead && isMalformed(error));
-      return buildJsonAnswer(exchange, status, encoded.body, PRIVATE_HEADERS, form);
+        return buildJsonAnswer(exchange, 405, encodedErrors.body, [...error.headers, ...PRIVATE_HEADERS], form);
+      const status = chooseStatus(exchange, encodedErrors, form, !isRead && isMalformed(error));
+      return buildJsonAnswer(exchange, status, encodedErrors.body, PRIVATE_HEADERS, form);
     }
   };
 
@@ -85,13 +85,13 @@ const createSurface = (context: PluginContext): Surface => {
     match: (_path, _method, request) => HAS_DOCUMENT.test(request.url ?? "") && !acceptsHtml(request.headers.accept),
     handle: handleGet,
     encodeError: (error, exchange) => {
-      const encoded = getEngine().encodeErrors(error, exchange.session);
+      const encodedErrors = getEngine().encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);
       return buildJsonAnswer(
         exchange,
-        chooseStatus(exchange, encoded, form),
-        encoded.body,
-        [...encoded.headers, ...PRIVATE_HEADERS],
+        chooseStatus(exchange, encodedErrors, form),
+        encodedErrors.body,
+        [...encodedErrors.headers, ...PRIVATE_HEADERS],
         form,
       );
     },

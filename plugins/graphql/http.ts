@@ -89,21 +89,21 @@ interface PostRequest {
  *  @rule G-HTTP-2 G-HTTP-3 G-HTTP-15 G-ERR-9 */
 export const chooseStatus = (
   exchange: AnyExchange,
-  encoded: EncodedErrors,
+  encodedErrors: EncodedErrors,
   form: ResponseForm,
   isRequestError = false,
 ): number => {
-  const defaultStatus = exchange.path === LEGACY_PATH || encoded.keepsStatus ? encoded.status : 200;
-  return applyForm(form, encoded, defaultStatus, isRequestError);
+  const defaultStatus = exchange.path === LEGACY_PATH || encodedErrors.keepsStatus ? encodedErrors.status : 200;
+  return applyForm(form, encodedErrors, defaultStatus, isRequestError);
 };
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const runner = createRequestRunner(context, () => engine, DATA_MEMBER);
 
   const encodeFailure = (exchange: Exchange, error: unknown): EncodedErrors => {
-    const encoded = engine.encodeErrors(error, exchange.session);
-    exchange.errorCode = encoded.code;
-    return encoded;
+    const encodedErrors = engine.encodeErrors(error, exchange.session);
+    exchange.errorCode = encodedErrors.code;
+    return encodedErrors;
   };
 
   const handle = createPostHandler(async (postRequest: PostRequest): Promise<HandlerResponse> => {
@@ -111,8 +111,11 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       postRequest.result = await runner.run(postRequest.exchange, postRequest.request);
       return [null, OK]; // the handler of graphql-http sends only texts
     } catch (error) {
-      const encoded = encodeFailure(postRequest.exchange, error);
-      return [encoded.body, { status: chooseStatus(postRequest.exchange, encoded, postRequest.form), statusText: "" }];
+      const encodedErrors = encodeFailure(postRequest.exchange, error);
+      return [
+        encodedErrors.body,
+        { status: chooseStatus(postRequest.exchange, encodedErrors, postRequest.form), statusText: "" },
+      ];
     }
   });
 
@@ -147,10 +150,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       // with `await`, V8 would keep the text in memory until the next `await`
       body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
-      const encoded = encodeFailure(exchange, error);
+      const encodedErrors = encodeFailure(exchange, error);
       const errorForm = negotiateErrorForm(exchange, isStrict);
-      const status = chooseStatus(exchange, encoded, errorForm, isMalformed(error));
-      return compressAnswer(exchange, buildJsonAnswer(exchange, status, encoded.body, [], errorForm));
+      const status = chooseStatus(exchange, encodedErrors, errorForm, isMalformed(error));
+      return compressAnswer(exchange, buildJsonAnswer(exchange, status, encodedErrors.body, [], errorForm));
     }
     exchange.endPhase("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
@@ -212,9 +215,15 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     encodeError: (error: CoreError, exchange) => {
       // this surface is the last one, so no surface serves the path
       if (error.code === "path-not-found") return buildJsonAnswer(exchange, 404, NOT_FOUND);
-      const encoded = encodeErrors(error, exchange.session);
+      const encodedErrors = encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);
-      return buildJsonAnswer(exchange, chooseStatus(exchange, encoded, form), encoded.body, encoded.headers, form);
+      return buildJsonAnswer(
+        exchange,
+        chooseStatus(exchange, encodedErrors, form),
+        encodedErrors.body,
+        encodedErrors.headers,
+        form,
+      );
     },
     exposedHeaders: ["x-request-id"],
   };

@@ -14,7 +14,7 @@ import type { GqlEngine, GqlLongBody, GqlRequest, GqlRequestOptions, PackedBody 
 const LONG_BYTES = 1024 * 1024;
 
 /** The body of a long answer, streamed or whole. */
-export type LongAnswer = { readonly streamed: StreamedBody; readonly frame: BodyFrame } | Buffer | PackedBody;
+export type LongAnswer = { readonly streamedBody: StreamedBody; readonly frame: BodyFrame } | Buffer | PackedBody;
 
 interface RequestRunner {
   /** Runs the only operation of an exchange. If a long result is lost on its way, the operation runs once more. */
@@ -39,9 +39,9 @@ export const createRequestRunner = (
   getEngine: () => Pick<GqlEngine, "runRequest">,
   { before, after }: typeof DATA_MEMBER,
 ): RequestRunner => {
-  let streamed: StreamedAnswers | undefined;
+  let streamedAnswers: StreamedAnswers | undefined;
   context.onModel(() => {
-    streamed = context.use(streamedAnswersService);
+    streamedAnswers = context.use(streamedAnswersService);
   });
 
   /** Calls `resolveBody` with the whole body, or with undefined if the body was lost. */
@@ -66,13 +66,17 @@ export const createRequestRunner = (
   /** The result is undefined if the body was lost on its way. */
   const longBody: GqlLongBody<LongAnswer | undefined> = {
     get aboveBytes() {
-      return Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES);
+      return Math.min(LONG_BYTES, streamedAnswers?.aboveBytes ?? LONG_BYTES);
     },
     take: (body, beforeBody, afterBody) => {
       const { bytes } = body;
       const frame = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
-      const openedBody = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
-      if (openedBody !== undefined) return { receiver: openedBody.receiver, result: { streamed: openedBody, frame } };
+      const openedBody =
+        streamedAnswers !== undefined && bytes > streamedAnswers.aboveBytes
+          ? streamedAnswers.openBody(body)
+          : undefined;
+      if (openedBody !== undefined)
+        return { receiver: openedBody.receiver, result: { streamedBody: openedBody, frame } };
       if (bytes <= LONG_BYTES) return undefined;
       let resolveBody: (body: Buffer | undefined) => void = () => undefined;
       const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
@@ -102,11 +106,11 @@ export const createRequestRunner = (
 
   async function answerLong(exchange: Exchange, answer: Answer, long: LongAnswer): Promise<Answer> {
     const mayZip = acceptsGzip(exchange);
-    if ("streamed" in long) {
+    if ("streamedBody" in long) {
       // HTTP/1.0 has no chunks with lengths, so a truncated gzip body would look complete
       const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
-      const headed = isZipped ? addGzipHeaders(answer) : answer;
-      return long.streamed.attachTo(headed, { ...long.frame, isZipped });
+      const answerHead = isZipped ? addGzipHeaders(answer) : answer;
+      return long.streamedBody.attachTo(answerHead, { ...long.frame, isZipped });
     }
     if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
     return mayZip ? { ...addGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };

@@ -251,7 +251,7 @@ export interface GqlSelectionContext {
   readonly schema: RoleSchema;
   readonly relation: Relation | undefined;
   /** Binds a value of the request. */
-  bind(bound: BoundValue): { readonly param: number };
+  bind(boundValue: BoundValue): { readonly param: number };
   /** Binds an argument, cast to the type (objects and lists as `jsonb`). Returns undefined if the request does not have
    *  the argument. */
   argument(name: string, type?: string): ValueRef | undefined;

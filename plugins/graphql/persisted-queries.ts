@@ -29,9 +29,9 @@ const findPersistedDocument = (ask: Ask<SentQuery>): string | undefined => {
 
 /** Returns the hash of a persisted query, or undefined if the request has no hash. */
 export const getSentHash = ({ extensions }: JsonObject): Json | undefined => {
-  const persisted = isPlainObject(extensions) ? extensions["persistedQuery"] : undefined;
-  if (persisted === undefined) return undefined;
-  return isPlainObject(persisted) ? (persisted["sha256Hash"] ?? null) : null;
+  const persistedQuery = isPlainObject(extensions) ? extensions["persistedQuery"] : undefined;
+  if (persistedQuery === undefined) return undefined;
+  return isPlainObject(persistedQuery) ? (persistedQuery["sha256Hash"] ?? null) : null;
 };
 
 const parseHash = (request: JsonObject): string | undefined => {

@@ -51,8 +51,8 @@ const BYTES_PER_OPERATION = 4000;
 /** The part of a document that depends only on the role schema and the text. */
 interface CheckedDocument {
   readonly schema: RoleSchema;
-  readonly parsed: ParsedDocument;
-  readonly declared: DeclaredVariables;
+  readonly parsedDocument: ParsedDocument;
+  readonly declaredVariables: DeclaredVariables;
   readonly summary: Omit<ValidatedDocument, "bind">;
   readonly length: number;
 }
@@ -91,14 +91,14 @@ class OperationSource implements DocumentSource, WithVariables {
   }
 
   /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
-  read(declared: DeclaredVariables): VariableValues {
-    return (this.values ??= readVariables(declared, this.sentVariables, this.takesUnknown));
+  read(declaredVariables: DeclaredVariables): VariableValues {
+    return (this.values ??= readVariables(declaredVariables, this.sentVariables, this.takesUnknown));
   }
 }
 
 /** A document without its syntax tree, and its plan with the programs of the steps. */
 interface PreparedOperation {
-  readonly document: Omit<CheckedDocument, "parsed" | "length">;
+  readonly document: Omit<CheckedDocument, "parsedDocument" | "length">;
   readonly template: Omit<OperationTemplate, "steps" | "joins"> & {
     readonly steps: readonly (StepTemplate & Pick<GqlStep, "program">)[];
     readonly joins: ReadonlyMap<JoinTemplate, PreparedJoin>;
@@ -107,10 +107,10 @@ interface PreparedOperation {
 
 /** Creates the cache question of the variables, which the planner reads once at its creation. Planning reads values
  *  only through cache questions. */
-const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> =>
+const createVariablesQuestion = (declaredVariables: DeclaredVariables): Question<OperationSource, VariableValues> =>
   defineQuestion(
     "variables",
-    (source) => source.read(declared),
+    (source) => source.read(declaredVariables),
     () => undefined,
   );
 
@@ -119,15 +119,15 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): CheckedDocume
   schemaEntry.commit();
   const schema = schemaEntry.value;
   const text = ask(TEXT);
-  const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
-  const { operation, fragments } = parsed;
+  const parsedDocument = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
+  const { operation, fragments } = parsedDocument;
   checkFragments(operation.selectionSet, fragments);
   const size = checkSize(schema.options, operation.selectionSet, fragments);
-  getRootType({ schema }, parsed);
+  getRootType({ schema }, parsedDocument);
   return {
     schema,
-    parsed,
-    declared: declareVariables(operation, fragments),
+    parsedDocument,
+    declaredVariables: declareVariables(operation, fragments),
     summary: {
       operation: operation.operation,
       namedOperation: { kind: operation.operation, name: operation.name?.value },
@@ -146,14 +146,14 @@ const prepareOperation = (
   document: CheckedDocument,
   ask: Ask<OperationSource>,
 ): PreparedOperation => {
-  const { schema, parsed, declared, summary } = document;
-  const variables = observeVariables(ask, ask(createVariablesQuestion(declared)));
+  const { schema, parsedDocument, declaredVariables, summary } = document;
+  const variables = observeVariables(ask, ask(createVariablesQuestion(declaredVariables)));
   const planner: Planner = {
     schema,
-    document: parsed.document,
-    operation: parsed.operation.operation,
-    fragments: parsed.fragments,
-    declarations: declared.declarations,
+    document: parsedDocument.document,
+    operation: parsedDocument.operation.operation,
+    fragments: parsedDocument.fragments,
+    declarations: declaredVariables.declarations,
     variables,
     budget: createBudget(schema.options),
     sources: [],
@@ -163,12 +163,12 @@ const prepareOperation = (
     planJoin,
     planRow,
   };
-  const template = planOperation(planner, parsed, getRootType({ schema }, parsed));
+  const template = planOperation(planner, parsedDocument, getRootType({ schema }, parsedDocument));
   variables.close();
   const session = observeSession(ask);
   const steps = template.steps.map((step) => ({ ...step, program: prepare(step.planned, session, "graphql") }));
   const joins = new Map(template.joins.map((join) => [join, prepareJoin(prepare, join, session)]));
-  return { document: { schema, declared, summary }, template: { ...template, steps, joins } };
+  return { document: { schema, declaredVariables, summary }, template: { ...template, steps, joins } };
 };
 
 const estimateOperationBytes = ({ template: { plans } }: PreparedOperation): number =>
@@ -193,8 +193,8 @@ const fillOperation = (
     }
     return values;
   };
-  const steps = template.steps.map(({ planned, program, sources, path }) => ({
-    planned,
+  const steps = template.steps.map(({ planned: plannedProgram, program, sources, path }) => ({
+    planned: plannedProgram,
     program,
     path,
     values: fillAll(sources),
@@ -207,7 +207,8 @@ const fillOperation = (
     if (read === undefined) throw new TypeError("a read is filled after the reads of its rows");
     return read;
   };
-  for (const [join, prepared] of template.joins) reads.set(join, fillJoin(prepared, variables, fillAll, findRead));
+  for (const [join, preparedJoin] of template.joins)
+    reads.set(join, fillJoin(preparedJoin, variables, fillAll, findRead));
   return {
     kind,
     document,
@@ -282,7 +283,7 @@ export const createPrepare = (
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: operationEntry.value.document, commit: operationEntry.commit };
     const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
-    const validated: ValidatedDocument = {
+    const validatedDocument: ValidatedDocument = {
       operation,
       namedOperation,
       levels,
@@ -294,7 +295,7 @@ export const createPrepare = (
         refuseDeepNesting(
           () => {
             const { value, commit } = operationEntry ?? operations.get(source);
-            return fillOperation(value.template, source.read(document.declared), document.schema.options, {
+            return fillOperation(value.template, source.read(document.declaredVariables), document.schema.options, {
               document: request.query,
               cachePlan: commit,
             });
@@ -302,8 +303,8 @@ export const createPrepare = (
           () => (request.variables === undefined ? notAGraphqlQuery() : variablesTooDeep()),
         ),
     };
-    if (check.isUsed()) check.call(request.query, session, validated, sender);
+    if (check.isUsed()) check.call(request.query, session, validatedDocument, sender);
     keepDocument();
-    return validated;
+    return validatedDocument;
   };
 };

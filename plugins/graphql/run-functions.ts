@@ -142,14 +142,14 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
     execute: ExecuteReads,
     context: GqlCallContext,
   ): Promise<readonly (string | null)[]> => {
-    const loaded = [...bodies];
+    const loadedBodies = [...bodies];
     await Promise.all(
       loads.map(async (load) => {
         const body = bodies[load.step];
-        if (typeof body === "string") loaded[load.step] = await loadBody(load, body, execute, context);
+        if (typeof body === "string") loadedBodies[load.step] = await loadBody(load, body, execute, context);
       }),
     );
-    return loaded;
+    return loadedBodies;
   };
 
   const readJoins = async (

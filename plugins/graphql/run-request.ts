@@ -39,8 +39,8 @@ export const runRequest = async <LongResult = never>(
 ): Promise<string | LongResult> => {
   const { session } = exchange;
   const { sender = exchange, path, access } = options;
-  const prepared = engine.prepare(request, session, sender);
-  const document = prepared instanceof Promise ? await prepared : prepared;
+  const preparation = engine.prepare(request, session, sender);
+  const document = preparation instanceof Promise ? await preparation : preparation;
   exchange.operation = path === undefined ? document.namedOperation : { ...document.namedOperation, path };
   if (document.operation === "mutation" && access === "read only") throw mutationByGet();
   const operation = document.bind();

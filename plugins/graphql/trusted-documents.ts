@@ -31,7 +31,7 @@ const TEXT = defineQuestion("text", (text: string) => text);
 
 interface TrustedQueries {
   /** The normalized documents with the roles that may run them. `true` allows all roles. */
-  readonly allowed: ReadonlyMap<string, true | ReadonlySet<string>>;
+  readonly rolesByDocument: ReadonlyMap<string, true | ReadonlySet<string>>;
   /** The documents by hash, or by their name in a manifest. */
   readonly textsById: ReadonlyMap<string, string>;
 }
@@ -42,7 +42,7 @@ const collectDocuments = (
   queries: MetadataQueries | undefined,
   warn: (text: string) => void,
 ) => {
-  const allowed = new Map<string, true | Set<string>>();
+  const rolesByDocument = new Map<string, true | Set<string>>();
   const textsById = new Map<string, string>();
   const add = (text: string, location: string, roles?: readonly string[]): void => {
     let form: string;
@@ -51,9 +51,9 @@ const collectDocuments = (
     } catch (error) {
       return warn(`${location} is no GraphQL document; ignored: ${getErrorMessage(error)}`);
     }
-    const allowedRoles = allowed.get(form);
-    if (roles === undefined || allowedRoles === true) allowed.set(form, true);
-    else allowed.set(form, new Set([...(allowedRoles ?? []), ...roles]));
+    const allowedRoles = rolesByDocument.get(form);
+    if (roles === undefined || allowedRoles === true) rolesByDocument.set(form, true);
+    else rolesByDocument.set(form, new Set([...(allowedRoles ?? []), ...roles]));
     // some generators hash the printed document, others the file
     for (const variant of [text, text.trim(), print(parse(text))]) textsById.set(hashText(variant), text);
   };
@@ -64,7 +64,7 @@ const collectDocuments = (
   for (const { collection, roles } of queries?.allowed ?? [])
     for (const [name, text] of queries?.collections.get(collection) ?? [])
       add(text, `query "${name}" of the collection "${collection}"`, roles);
-  return { allowed, textsById } satisfies TrustedQueries;
+  return { rolesByDocument, textsById } satisfies TrustedQueries;
 };
 
 /** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define these
@@ -75,10 +75,10 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
   const { logger } = context;
   const { enableAllowlist, trustedDocuments: folder } = context.options;
   const warn = (text: string): void => logger.warn(text);
-  let trusted: TrustedQueries = collectDocuments(folder, undefined, () => undefined); // invalid files prevent the start
+  let trustedQueries: TrustedQueries = collectDocuments(folder, undefined, () => undefined); // invalid files prevent the start
   context.onModel((model) => {
     try {
-      trusted = collectDocuments(folder, getMetadataFacts(model)["metadata-queries"], warn);
+      trustedQueries = collectDocuments(folder, getMetadataFacts(model)["metadata-queries"], warn);
     } catch (error) {
       logger.error("failed to load the trusted documents; keeping the previous ones", buildErrorFields(error));
     }
@@ -92,10 +92,11 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
   context.use(findGqlDocumentHook).tap("trusted-documents", (request) => {
     if (hasQuery(request)) return undefined;
     const hash = getSentHash(request);
-    if (hash !== undefined) return typeof hash === "string" ? trusted.textsById.get(hash.toLowerCase()) : undefined;
+    if (hash !== undefined)
+      return typeof hash === "string" ? trustedQueries.textsById.get(hash.toLowerCase()) : undefined;
     const name = ID_MEMBERS.map((member) => request[member]).find((value) => typeof value === "string");
     if (typeof name !== "string") return undefined;
-    const text = trusted.textsById.get(name.replace(/^sha256:/, ""));
+    const text = trustedQueries.textsById.get(name.replace(/^sha256:/, ""));
     if (text === undefined) throw persistedQueryNotFound();
     return text;
   });
@@ -104,7 +105,7 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
   context.use(checkGqlDocumentHook).tap("trusted-documents", (text, { isAdmin, role }) => {
     if (isAdmin) return;
     const { value: form, commit: keep } = forms.get(text);
-    const roles = trusted.allowed.get(form);
+    const roles = trustedQueries.rolesByDocument.get(form);
     if (roles !== true && roles?.has(role) !== true) throw queryNotAllowed();
     keep(); // refused texts are not cached
   });

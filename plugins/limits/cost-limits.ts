@@ -104,6 +104,6 @@ const createCheck = (execute: PluginContext["execute"], limits: LimitsByRole): C
     const programs = selectPrograms(execution, false);
     return programs.length === 0
       ? undefined
-      : estimate(execution, programs).then((found) => checkEstimate(found, maxCost, maxRows));
+      : estimate(execution, programs).then((costEstimate) => checkEstimate(costEstimate, maxCost, maxRows));
   };
 };

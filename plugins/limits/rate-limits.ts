@@ -25,11 +25,11 @@ type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
  *  right. Without such an entry, it returns the address that Express or the socket reports. */
 const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
-    const forwarded = String(request.headers["x-forwarded-for"] ?? "")
+    const forwardedAddresses = String(request.headers["x-forwarded-for"] ?? "")
       .split(",")
       .map((address) => address.trim());
     // A list with fewer entries means that the request did not pass all proxies.
-    const address = forwarded.at(-trustedProxies);
+    const address = forwardedAddresses.at(-trustedProxies);
     if (address !== undefined && address !== "") return address;
   }
   return typeof request.ip === "string" ? request.ip : (request.socket.remoteAddress ?? "");
@@ -81,12 +81,12 @@ export const rateLimits = definePlugin({
     /** Requests that are already counted, whose first operation must not count again. */
     const countedRequests = new WeakSet<IncomingMessage>();
     const bucketSlot = createExchangeSlot<RequestBucket>();
-    let shared: SharedBuckets | undefined;
+    let sharedBuckets: SharedBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
       const redis = context.use(redisBucketsService);
       redis?.open();
-      shared = redis ?? context.use(workerBucketsService);
+      sharedBuckets = redis ?? context.use(workerBucketsService);
     });
 
     /** Returns the bucket of a request. Undefined if there is no limit. */
@@ -116,15 +116,17 @@ export const rateLimits = definePlugin({
       if (bucket === undefined) return undefined;
       countedRequests.add(request);
       bucketSlot.set(exchange, bucket);
-      if (shared === undefined) return checkBucket(bucket);
-      return shared.take(bucket.key, bucket.perMinute, bucket.burst).then((waitMs) => checkBucket(bucket, waitMs));
+      if (sharedBuckets === undefined) return checkBucket(bucket);
+      return sharedBuckets
+        .take(bucket.key, bucket.perMinute, bucket.burst)
+        .then((waitMs) => checkBucket(bucket, waitMs));
     };
 
     /** Decides by the count of this process, without waiting for the shared counter. Once the shared counter responds,
      *  its count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
     const takeSynchronously = (bucket: RequestBucket): void => {
       checkBucket(bucket);
-      void shared?.take(bucket.key, bucket.perMinute, bucket.burst, true).then((waitMs = 0) => {
+      void sharedBuckets?.take(bucket.key, bucket.perMinute, bucket.burst, true).then((waitMs = 0) => {
         if (waitMs > 0) buckets.drain(bucket.key, bucket.perMinute, waitMs);
       });
     };
@@ -136,7 +138,7 @@ export const rateLimits = definePlugin({
       },
       headers: (exchange) => {
         const bucket = bucketSlot.get(exchange);
-        return bucket === undefined ? [] : buildLimitHeaders(bucket, shared === undefined ? buckets : undefined);
+        return bucket === undefined ? [] : buildLimitHeaders(bucket, sharedBuckets === undefined ? buckets : undefined);
       },
     });
     if (!context.registry.has("graphql")) return;

@@ -43,7 +43,7 @@ const ANSWER_TIMEOUT_MS = 500;
 export const workerLimits = definePlugin({
   name: "worker-limits",
   apply: (_hooks, context) => {
-    const waiting = new Map<number, (waitMs: number | undefined) => void>();
+    const waiters = new Map<number, (waitMs: number | undefined) => void>();
     let lastId = 0;
     let hasWarned = false;
     const handleUnavailable = (): void => {
@@ -52,7 +52,7 @@ export const workerLimits = definePlugin({
       context.logger.warn("rate limits are counted in each process: the primary process does not answer");
     };
     const receiveAnswer = (message: unknown): void => {
-      if (isMessageOf<TakenMessage>(message, "token-taken")) waiting.get(message.id)?.(message.waitMs);
+      if (isMessageOf<TakenMessage>(message, "token-taken")) waiters.get(message.id)?.(message.waitMs);
     };
     process.on("message", receiveAnswer);
     context.onClose(() => void process.off("message", receiveAnswer));
@@ -62,13 +62,13 @@ export const workerLimits = definePlugin({
           const id = ++lastId;
           const settle = (waitMs: number | undefined): void => {
             clearTimeout(timer);
-            waiting.delete(id);
+            waiters.delete(id);
             if (waitMs === undefined) handleUnavailable();
             else hasWarned = false;
             resolve(waitMs);
           };
           const timer = setTimeout(settle, ANSWER_TIMEOUT_MS, undefined);
-          waiting.set(id, settle);
+          waiters.set(id, settle);
           const message: TakeMessage = { relapi: "take-token", id, parts: [key, perMinute, burst, isOwed] };
           if (process.connected) process.send?.(message, undefined, undefined, (error) => error && settle(undefined));
           else settle(undefined);

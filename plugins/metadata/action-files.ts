@@ -20,7 +20,7 @@ export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: st
     const [location] = locations ?? [];
     throw metadataUnreadable(location === undefined ? file : `${file}:${location.line}:${location.column}`, message);
   }
-  const { actions, custom_types: listed } = readObject(raw);
+  const { actions, custom_types: listedTypes } = readObject(raw);
   return {
     ...readObject(raw),
     actions: readList(actions).map((entry) => {
@@ -28,18 +28,21 @@ export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: st
       const definition = { ...sdlTypes.definitions.get(readName(entry)), ...readObject(action["definition"]) };
       return { ...action, definition };
     }),
-    custom_types: isJsonObject(listed)
+    custom_types: isJsonObject(listedTypes)
       ? {
-          ...listed,
+          ...listedTypes,
           ...Object.fromEntries(
-            Object.entries(sdlTypes.customTypes).map(([key, types]) => [key, mergeTypes(readList(listed[key]), types)]),
+            Object.entries(sdlTypes.customTypes).map(([key, types]) => [
+              key,
+              mergeTypes(readList(listedTypes[key]), types),
+            ]),
           ),
         }
       : sdlTypes.customTypes,
   };
 };
 
-const mergeTypes = (listed: readonly Raw[], types: readonly RawObject[]): readonly Json[] => {
+const mergeTypes = (listedTypes: readonly Raw[], types: readonly RawObject[]): readonly Json[] => {
   const byName = new Map(types.map((type) => [readName(type), type]));
-  return listed.map((entry) => ({ ...byName.get(readName(entry)), ...readObject(entry) }));
+  return listedTypes.map((entry) => ({ ...byName.get(readName(entry)), ...readObject(entry) }));
 };

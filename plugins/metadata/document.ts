@@ -144,12 +144,12 @@ const isEmptyEntry = (raw: Raw): boolean => {
 /** Reports the keys that no plugin handles. @rule G-MET-5 G-MET-6 */
 export const logUnknownKeys = (
   raw: RawObject,
-  known: ReadonlySet<string>,
+  knownKeys: ReadonlySet<string>,
   location: string,
   logIgnored: LogIgnored,
 ): void => {
   for (const [key, value] of Object.entries(raw)) {
-    if (known.has(key)) continue;
+    if (knownKeys.has(key)) continue;
     if (!UNSUPPORTED_KEYS.has(key) || !isEmptyEntry(value))
       logIgnored(
         UNSUPPORTED_KEYS.has(key)
@@ -161,15 +161,15 @@ export const logUnknownKeys = (
 
 /** Reads the metadata of any version. `served` lists the keys that other plugins of the preset handle. @throws
  *  RelApiError on an unsupported version @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
-export const readDocument = (loaded: Raw, logIgnored: LogIgnored, served: readonly string[]): MetadataDocument => {
-  const envelope = readObject(loaded);
+export const readDocument = (rawDocument: Raw, logIgnored: LogIgnored, served: readonly string[]): MetadataDocument => {
+  const envelope = readObject(rawDocument);
   const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const rawVersion = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(rawVersion) ?? rawVersion);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(rawVersion) ?? String(rawVersion));
   const servedAbove = served.filter((key) => !SERVED_TABLE_KEYS.includes(key));
   logUnknownKeys(top, new Set([...TOP_KEYS, ...servedAbove]), "", logIgnored);
-  if (!isJsonObject(loaded)) logIgnored("not an object; ignored");
+  if (!isJsonObject(rawDocument)) logIgnored("not an object; ignored");
   const source = version === 3 ? findServedSource(readList(top["sources"]), logIgnored) : top;
   if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", logIgnored);
   const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, logIgnored, served));

@@ -72,7 +72,7 @@ interface FilterPosition {
 /** The left side of comparisons, with its type. */
 interface LeftSide {
   readonly expression: Expression;
-  readonly declared: PgType;
+  readonly declaredType: PgType;
   readonly base: PgType;
   readonly column?: Column;
 }
@@ -95,24 +95,26 @@ export const createFilterReader = (
 
   /** Builds an equality that treats two NULLs as equal. If there is no difference, it uses plain `=`, which can use
    *  indexes. @rule G-FIL-4 */
-  const buildEquality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
-    if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
-    const distinct: Predicate = { kind: "compare", left, operator: "isdistinct", operand };
+  const buildEquality = (isEqual: boolean, leftOperand: Expression, operand: Operand, isPlain: boolean): Predicate => {
+    if (isPlain) return { kind: "compare", left: leftOperand, operator: isEqual ? "eq" : "neq", operand };
+    const distinct: Predicate = { kind: "compare", left: leftOperand, operator: "isdistinct", operand };
     return isEqual ? { kind: "not", predicate: distinct } : distinct;
   };
 
-  const compare = (name: string, raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
+  const compare = (name: string, raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
     const columnOperator = COLUMN_OPERATORS[name];
-    if (columnOperator !== undefined) return compareColumns(columnOperator, raw, left, position);
-    if (name === "_cast") return readCast(raw, left, position);
-    const spec = findOperator(name, left.base);
+    if (columnOperator !== undefined) return compareColumns(columnOperator, raw, leftSide, position);
+    if (name === "_cast") return readCast(raw, leftSide, position);
+    const spec = findOperator(name, leftSide.base);
     if (name === "_eq" || name === "_neq") {
       const isEqual = name === "_eq";
-      const isPlain = raw !== null && (left.column?.notNull === true || (isEqual && !position.isNegated));
+      const isPlain = raw !== null && (leftSide.column?.notNull === true || (isEqual && !position.isNegated));
       return buildEquality(
         isEqual,
-        left.expression,
-        raw === null ? { constant: null, type: left.declared.sqlName } : values.readValue(raw, left.declared),
+        leftSide.expression,
+        raw === null
+          ? { constant: null, type: leftSide.declaredType.sqlName }
+          : values.readValue(raw, leftSide.declaredType),
         isPlain,
       );
     }
@@ -120,12 +122,12 @@ export const createFilterReader = (
       const keyword =
         typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
       if (keyword === undefined) throw new InconsistentMetadata(`${name} requires true or false, not ${showRaw(raw)}`);
-      return { kind: "compare", left: left.expression, operator: spec.name, keyword };
+      return { kind: "compare", left: leftSide.expression, operator: spec.name, keyword };
     }
-    const type = spec.operandType === undefined ? left.declared : values.findType(spec.operandType);
+    const type = spec.operandType === undefined ? leftSide.declaredType : values.findType(spec.operandType);
     const buildComparison = (operand: Operand): Predicate => ({
       kind: "compare",
-      left: left.expression,
+      left: leftSide.expression,
       operator: spec.name,
       operand,
     });
@@ -134,30 +136,30 @@ export const createFilterReader = (
     if (spec.operand !== "list") return buildComparison(values.readValue(raw, type));
     // PostgreSQL has no arrays of arrays, and would compare the elements
     if (
-      left.base.kind === "array" &&
-      type === left.declared &&
+      leftSide.base.kind === "array" &&
+      type === leftSide.declaredType &&
       Array.isArray(raw) &&
       parseSessionVariable(raw) === undefined
     )
-      return compareWithArrays(name, raw as readonly Raw[], left, position);
+      return compareWithArrays(name, raw as readonly Raw[], leftSide, position);
     return buildComparison(values.readList(raw, type));
   };
 
   const compareWithArrays = (
     name: string,
     raw: readonly Raw[],
-    left: LeftSide,
+    leftSide: LeftSide,
     position: FilterPosition,
   ): Predicate => {
-    const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, left, position));
+    const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, leftSide, position));
     return { kind: name === "_in" ? "or" : "and", predicates: parts };
   };
 
   const readFieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
     if (!isJsonObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${showRaw(raw)}`);
     const fields: Record<string, Operand> = {};
-    for (const [name, declared] of Object.entries(spec.input?.fields ?? {})) {
-      const [type = "", defaultValue] = declared.split("=").map((part) => part.trim());
+    for (const [name, declaration] of Object.entries(spec.input?.fields ?? {})) {
+      const [type = "", defaultValue] = declaration.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
       // the operator declares its default as valid JSON
       const value = raw[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as Raw));
@@ -167,14 +169,18 @@ export const createFilterReader = (
     return { fields };
   };
 
-  const readCast = (raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
+  const readCast = (raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
     if (!isJsonObject(raw)) throw new InconsistentMetadata("_cast requires an object");
     return buildConjunction(
       Object.entries(raw).map(([target, comparisons]) => {
         const type = values.findType(SCALARS[target] ?? target);
         return readComparisons(
           comparisons,
-          { expression: { kind: "cast", value: left.expression, type: type.sqlName }, declared: type, base: type },
+          {
+            expression: { kind: "cast", value: leftSide.expression, type: type.sqlName },
+            declaredType: type,
+            base: type,
+          },
           position,
         );
       }),
@@ -182,7 +188,7 @@ export const createFilterReader = (
   };
 
   /** Compares a column with another column of the row, or of the permission's own table. @rule G-FIL-8 */
-  const compareColumns = (operator: string, raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
+  const compareColumns = (operator: string, raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
     const path: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
     const isRoot = path.length === 2 && path[0] === "$";
     const name = path[path.length - 1];
@@ -190,30 +196,31 @@ export const createFilterReader = (
     const column = typeof name === "string" && (isRoot || path.length === 1) ? findColumn(side, name) : undefined;
     if (column === undefined)
       throw new InconsistentMetadata(`column ${showRaw(raw)} does not exist in table "${side.name}"`);
-    if (findBaseType(model, column.type)?.oid !== left.base.oid)
+    if (findBaseType(model, column.type)?.oid !== leftSide.base.oid)
       throw new InconsistentMetadata(`the types of the columns compared differ ("${column.name}")`);
     if (isRoot) refersToRoot = true;
     const operand: Operand = {
       expression: { kind: "column", name: column.name, ...(isRoot ? { scope: "root" as const } : {}) },
     };
-    if (operator !== "eq" && operator !== "neq") return { kind: "compare", left: left.expression, operator, operand };
-    const areNotNull = left.column?.notNull === true && column.notNull;
-    const isOneNotNull = left.column?.notNull === true || column.notNull;
+    if (operator !== "eq" && operator !== "neq")
+      return { kind: "compare", left: leftSide.expression, operator, operand };
+    const areNotNull = leftSide.column?.notNull === true && column.notNull;
+    const isOneNotNull = leftSide.column?.notNull === true || column.notNull;
     return buildEquality(
       operator === "eq",
-      left.expression,
+      leftSide.expression,
       operand,
       areNotNull || (operator === "eq" && isOneNotNull && !position.isNegated),
     );
   };
 
-  const readComparisons = (raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
+  const readComparisons = (raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
     // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
     const isComparisons =
       isJsonObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
-    if (!isComparisons) return compare("_eq", raw, left, position);
+    if (!isComparisons) return compare("_eq", raw, leftSide, position);
     return buildConjunction(
-      Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, position)),
+      Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, leftSide, position)),
     );
   };
 
@@ -261,19 +268,19 @@ export const createFilterReader = (
       ? entry?.relationships.find((candidate) => `${candidate.name}_aggregate` === key)
       : undefined;
     if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, position);
-    const computed = entry?.computedFields.find((computedField) => computedField.name === key);
-    if (computed !== undefined) return readComputed(raw, computed, position);
+    const field = entry?.computedFields.find((computedField) => computedField.name === key);
+    if (field !== undefined) return readComputed(raw, field, position);
     throw new InconsistentMetadata(
       `"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`,
     );
   };
 
-  const findType = (oid: number, subject: string): Pick<LeftSide, "declared" | "base"> => {
-    const declared = model.types.get(oid);
+  const findType = (oid: number, subject: string): Pick<LeftSide, "declaredType" | "base"> => {
+    const declaredType = model.types.get(oid);
     const base = findBaseType(model, oid);
-    if (declared === undefined || base === undefined)
+    if (declaredType === undefined || base === undefined)
       throw new InconsistentMetadata(`the type of ${subject} is unknown`);
-    return { declared, base };
+    return { declaredType, base };
   };
 
   /** Reads a condition on a computed field. @rule G-CF-5 */
@@ -341,9 +348,9 @@ export const createFilterReader = (
     const [fn, part] = entry;
     if (!isJsonObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
     const target = findTarget(position.relation, id);
-    const named: readonly Raw[] =
+    const columnNames: readonly Raw[] =
       part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
-    const columns = named.map((name): Expression => {
+    const columns = columnNames.map((name): Expression => {
       if (typeof name !== "string" || findColumn(target, name) === undefined)
         throw new InconsistentMetadata(`column ${showRaw(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
@@ -351,8 +358,8 @@ export const createFilterReader = (
     const spec = [...registry.aggregates.values()].find(({ name, graphql = name }) => graphql === fn);
     if (spec?.predicate === undefined) throw new InconsistentMetadata(`aggregate "${fn}" does not exist`);
     const { returns, predicate } = spec;
-    const compared = returns === undefined || returns === "argument" ? predicate.result : returns;
-    const type = values.findType(SCALARS[compared] ?? compared);
+    const comparedType = returns === undefined || returns === "argument" ? predicate.result : returns;
+    const type = values.findType(SCALARS[comparedType] ?? comparedType);
     const expression: Expression = {
       kind: "related-aggregate",
       relationship: id,
@@ -361,7 +368,7 @@ export const createFilterReader = (
       ...(part["distinct"] === true ? { distinct: true } : {}),
       ...(part["filter"] === undefined ? {} : { where: readRows(part["filter"], target, position) }),
     };
-    return readComparisons(part["predicate"] ?? {}, { expression, declared: type, base: type }, position);
+    return readComparisons(part["predicate"] ?? {}, { expression, declaredType: type, base: type }, position);
   };
 
   return {

@@ -62,7 +62,7 @@ export const resolveInheritedPermissions = (
     if (parents === undefined) return explicitPermissions.get(role);
     const resolvedPermissions = resolvedRoles.get(role);
     if (resolvedPermissions !== undefined) return resolvedPermissions;
-    const inherited = parents.flatMap((parent) => {
+    const permissionsOfParents = parents.flatMap((parent) => {
       const parentPermissions = resolve(parent);
       if (parentPermissions === undefined)
         logIgnored(`inherited role ${role}: parent ${parent} has no permission in the metadata`, {
@@ -71,14 +71,14 @@ export const resolveInheritedPermissions = (
         });
       return parentPermissions ?? [];
     });
-    const merged = new Map<string, Readonly<TablePermissions>>();
+    const mergedPermissions = new Map<string, Readonly<TablePermissions>>();
     for (const table of new Set([
-      ...inherited.flatMap((permissions) => [...permissions.keys()]),
+      ...permissionsOfParents.flatMap((permissions) => [...permissions.keys()]),
       ...(explicitPermissions.get(role)?.keys() ?? []),
     ])) {
       const explicit = explicitPermissions.get(role)?.get(table);
-      const inheritedPermissions = inherited.flatMap((permissions) => permissions.get(table) ?? []);
-      merged.set(
+      const inheritedPermissions = permissionsOfParents.flatMap((permissions) => permissions.get(table) ?? []);
+      mergedPermissions.set(
         table,
         mergeParents(
           inheritedPermissions,
@@ -88,8 +88,8 @@ export const resolveInheritedPermissions = (
         ),
       );
     }
-    resolvedRoles.set(role, merged);
-    return merged;
+    resolvedRoles.set(role, mergedPermissions);
+    return mergedPermissions;
   };
   for (const role of parentRoles.keys()) resolve(role);
   return new Map([...explicitPermissions, ...resolvedRoles]);
@@ -116,12 +116,12 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
   if (parents.length === 1 && firstParent !== undefined) return firstParent;
   const columns = unite(parents.map((parent) => parent.columns));
   const computedFields = unite(parents.map((parent) => parent.computedFields));
-  const masked = new Map<string, Predicate>();
+  const maskConditions = new Map<string, Predicate>();
   const mask = (name: string, has: (parent: SelectPermission) => boolean): void => {
     const inner = parents.flatMap((parent) => parent.maskConditions?.get(name) ?? []);
     const granting = parents.filter(has);
     if (granting.length === parents.length && inner.length === 0) return;
-    masked.set(
+    maskConditions.set(
       name,
       buildDisjunction(granting.map((parent) => parent.maskConditions?.get(name) ?? parent.filter)) ?? {
         kind: "and",
@@ -145,7 +145,7 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
     mayAggregate: parents.some((parent) => parent.mayAggregate),
     ...(queryRootFields === undefined ? {} : { queryRootFields }),
     ...(subscriptionRootFields === undefined ? {} : { subscriptionRootFields }),
-    ...(masked.size === 0 ? {} : { maskConditions: masked }),
+    ...(maskConditions.size === 0 ? {} : { maskConditions }),
   };
 };
 
@@ -157,15 +157,15 @@ const mergeParents = (
   location: string,
   logIgnored: LogIgnored,
 ): Readonly<TablePermissions> => {
-  const merged: TablePermissions = { ...explicit };
+  const mergedPermissions: TablePermissions = { ...explicit };
   const selects = parents.flatMap((parent) => parent.select ?? []);
-  if (!("select" in explicit) && selects.length > 0) merged.select = mergeSelect(selects);
+  if (!("select" in explicit) && selects.length > 0) mergedPermissions.select = mergeSelect(selects);
   for (const operation of ["insert", "update", "delete"] as const) {
     const writes = parents.flatMap((parent) => parent[operation] ?? []);
     const [first] = writes;
     if (operation in explicit || first === undefined) continue;
-    if (writes.every((write) => write.comparisonKey === first.comparisonKey)) merged[operation] = first;
+    if (writes.every((write) => write.comparisonKey === first.comparisonKey)) mergedPermissions[operation] = first;
     else logIgnored(`${location}its parents have different ${operation} permissions, so it inherits none`);
   }
-  return merged;
+  return mergedPermissions;
 };

@@ -93,15 +93,15 @@ export const metadataLoader = definePlugin({
     hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
       const problems: MetadataProblem[] = [];
       const logIgnored = createIgnoredPartLogger(warn, problems);
-      const proposed = proposal;
+      const currentProposal = proposal;
       const served = findServedKeys(context.registry);
       let document: MetadataDocument;
       try {
-        if (proposed !== undefined) document = readDocument(proposed.raw, logIgnored, served);
+        if (currentProposal !== undefined) document = readDocument(currentProposal.raw, logIgnored, served);
         else document = lastDocument = readDocument((await loadMetadata(metadata)).raw, logIgnored, served);
         context.healthProblems.set("metadata", undefined);
       } catch (error) {
-        if (lastDocument === undefined || proposed !== undefined) throw error;
+        if (lastDocument === undefined || currentProposal !== undefined) throw error;
         document = lastDocument;
         const message = `failed to load the new metadata; keeping the previous metadata: ${getErrorMessage(error)}`;
         logIgnored(message);
@@ -141,7 +141,7 @@ export const metadataLoader = definePlugin({
           ...model.pluginFacts,
           ...facts,
           [DOCUMENT_PART]: document,
-          ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
+          ...(currentProposal === undefined ? {} : { [METADATA_PROPOSAL]: currentProposal }),
           [ADDITIONAL_OBJECTS]: additionalObjects,
         },
       };
@@ -197,19 +197,19 @@ const matchDocument = async (
   const problems = copyProblems(model);
   const logIgnored = createIgnoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, logIgnored);
-  const matched = matchTables(document, model, enums, logIgnored);
-  const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
-  const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
+  const match = matchTables(document, model, enums, logIgnored);
+  const entries = new Map(match.tables.map((table) => [nameKey(table.relation), table.entry]));
+  const reader = createFilterReader(match.model, registry, (relation) => entries.get(nameKey(relation)));
   const parentRoles = readParentRoles(document, logIgnored);
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
-    ? buildPermissions(matched.tables, parentRoles, {
+    ? buildPermissions(match.tables, parentRoles, {
         otherRoles: [
           ...(registry.has("native-queries") ? findRolesOf(document.native.models, "select_permissions") : []),
           ...(registry.has("metadata-actions") ? findRolesOf(document.actions.actions, "permissions") : []),
           ...(registry.has("remote-schema-fields") ? findRolesOf(document.remoteSchemas, "permissions") : []),
         ],
-        model: matched.model,
+        model: match.model,
         reader,
         logIgnored,
       })
@@ -217,8 +217,8 @@ const matchDocument = async (
   const functionRights = createFunctionRights(document, parentRoles);
   const part: MetadataPart = {
     customization: readCustomization(document.customization, logIgnored),
-    tables: matched.tables.map((table: NamedTable) => table.entry),
-    functions: buildFunctionEntries(document, matched.model, logIgnored),
+    tables: match.tables.map((table: NamedTable) => table.entry),
+    functions: buildFunctionEntries(document, match.model, logIgnored),
     introspectionClosedFor: new Set(document.closedForRoles),
     findAccess: createRoleAccess(
       permissions,
@@ -228,14 +228,14 @@ const matchDocument = async (
     ),
     permissions,
     functionRights,
-    isNamed: createRelationshipTest(matched.tables),
+    isNamed: createRelationshipTest(match.tables),
   };
   const roles = new Map(
     [...permissions].map(([role, rolePermissions]) => [
       role,
       createVisibility(
         rolePermissions,
-        matched.model,
+        match.model,
         createCallTest(functionRights, role, options.inferFunctionPermissions),
       ),
     ]),
@@ -243,8 +243,8 @@ const matchDocument = async (
   // the loader writes the proposal
   (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems);
   return {
-    ...matched.model,
-    pluginFacts: { ...matched.model.pluginFacts, [GQL_METADATA]: part, [METADATA_PROBLEMS]: problems },
+    ...match.model,
+    pluginFacts: { ...match.model.pluginFacts, [GQL_METADATA]: part, [METADATA_PROBLEMS]: problems },
     loginRoles: new Map([
       ["graphql", roles],
       ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : []),

@@ -135,7 +135,7 @@ export const matchTables = (
   }
   const isListed = (name: QualifiedName): boolean => tablesByKey.has(nameKey(name));
   const tables = [...tablesByKey.values()].map(({ table, relation }): NamedTable => {
-    const added: Relationship[] = [];
+    const addedRelationships: Relationship[] = [];
     const relationships: GqlTableEntry["relationships"][number][] = [];
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
       const name = readText(readObject(raw)["name"]);
@@ -148,22 +148,24 @@ export const matchTables = (
       if (findColumn(relation, name) !== undefined) return logLeftOut("a column has that name");
       if (relationships.some((relationship) => relationship.name === name)) return logLeftOut("the name is taken");
       const using = readObject(readObject(raw)["using"]);
-      const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
-      if ("reason" in matched) return logLeftOut(matched.reason, matched.detail);
-      const { target } = matched.relationship;
+      const match = matchRelationship(model, relation, using, isObjectRelationship, name);
+      if ("reason" in match) return logLeftOut(match.reason, match.detail);
+      const { target } = match.relationship;
       if (!isListed(target))
         return logLeftOut(`table "${target.name}" is not in the metadata`, `table "${target.name}" is not tracked`);
-      if (matched.isNew) added.push(matched.relationship);
+      if (match.isNew) addedRelationships.push(match.relationship);
       relationships.push({
         name,
-        relationship: matched.relationship.id,
-        ...(matched.isWrittenAfterParent ? { isAfter: true } : {}),
+        relationship: match.relationship.id,
+        ...(match.isWrittenAfterParent ? { isAfter: true } : {}),
       });
     };
     for (const raw of readList(table.raw["object_relationships"])) addRelationship(raw, true);
     for (const raw of readList(table.raw["array_relationships"])) addRelationship(raw, false);
     const extendedRelation: Relation =
-      added.length === 0 ? relation : { ...relation, relationships: [...relation.relationships, ...added] };
+      addedRelationships.length === 0
+        ? relation
+        : { ...relation, relationships: [...relation.relationships, ...addedRelationships] };
     relations.set(nameKey(extendedRelation), extendedRelation);
     return {
       document: table,
@@ -185,13 +187,14 @@ export const createRelationshipTest = (tables: readonly NamedTable[]): ((relatio
       target.name,
       columns.map((pair) => pair.join("\0")).sort(),
     ]);
-  const named = new Set(
+  const relationshipKeys = new Set(
     tables.flatMap(({ relation, entry }) => {
       const ids = new Set(entry.relationships.map(({ relationship }) => relationship));
       return relation.relationships.filter(({ id }) => ids.has(id)).map(buildRelationshipKey);
     }),
   );
-  return (relationship) => relationship.junction === undefined && named.has(buildRelationshipKey(relationship));
+  return (relationship) =>
+    relationship.junction === undefined && relationshipKeys.has(buildRelationshipKey(relationship));
 };
 
 const buildTableEntry = (

@@ -37,7 +37,7 @@ export const readQueries = (top: RawObject, served: readonly string[], logIgnore
       ),
     logIgnored,
   );
-  const allowed = [...readServedKey("allowlist"), ...readServedKey("allow_list")].flatMap(
+  const allowedCollections = [...readServedKey("allowlist"), ...readServedKey("allow_list")].flatMap(
     (raw): MetadataQueries["allowed"] => {
       const collection = readText(readObject(raw)["collection"]);
       if (collection === undefined || !collections.has(collection)) {
@@ -70,5 +70,5 @@ export const readQueries = (top: RawObject, served: readonly string[], logIgnore
     },
     logIgnored,
   );
-  return { collections, allowed, endpoints: [...endpoints.values()] };
+  return { collections, allowed: allowedCollections, endpoints: [...endpoints.values()] };
 };

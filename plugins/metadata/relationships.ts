@@ -63,8 +63,8 @@ const NO_TABLE_NAMED: Mismatch = { reason: "it names no table" };
 
 const matchOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | Mismatch => {
   if (columns === undefined) return NO_COLUMNS_NAMED;
-  const missing = columns.find((column) => findColumn(relation, column) === undefined);
-  if (missing !== undefined) return { reason: `column "${missing}" does not exist`, detail: NO_KEY };
+  const missingColumn = columns.find((column) => findColumn(relation, column) === undefined);
+  if (missingColumn !== undefined) return { reason: `column "${missingColumn}" does not exist`, detail: NO_KEY };
   const matches = relation.relationships.filter(
     (candidate) =>
       candidate.isOwnKey &&
@@ -95,9 +95,9 @@ const matchOtherKey = (
   if (targetRelation === undefined) return buildMissingTable(target);
   const columns = readColumnNames(key["columns"] ?? key["column"]);
   if (columns === undefined) return NO_COLUMNS_NAMED;
-  const missing = columns.find((column) => findColumn(targetRelation, column) === undefined);
-  if (missing !== undefined)
-    return { reason: `column "${missing}" of table "${targetRelation.name}" does not exist`, detail: NO_KEY };
+  const missingColumn = columns.find((column) => findColumn(targetRelation, column) === undefined);
+  if (missingColumn !== undefined)
+    return { reason: `column "${missingColumn}" of table "${targetRelation.name}" does not exist`, detail: NO_KEY };
   const matches = relation.relationships.filter(
     (candidate) =>
       !candidate.isOwnKey &&
@@ -147,8 +147,8 @@ const matchOtherKey = (
   return { relationship, isNew: false, isWrittenAfterParent: false };
 };
 
-const findDetail = (found: "no foreign key has" | "several foreign keys have"): string =>
-  found === "no foreign key has" ? NO_KEY : SEVERAL_KEYS;
+const findDetail = (finding: "no foreign key has" | "several foreign keys have"): string =>
+  finding === "no foreign key has" ? NO_KEY : SEVERAL_KEYS;
 
 const buildMissingTable = ({ name }: QualifiedName): Mismatch => ({
   reason: `table "${name}" does not exist`,

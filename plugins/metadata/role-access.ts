@@ -52,10 +52,10 @@ export const createFunctionRights = (
   return {
     isListed: (routine) => rolesByFunction.has(nameKey(routine)),
     isGranted: (role, routine) => {
-      const granted = rolesByFunction.get(nameKey(routine));
+      const grantedRoles = rolesByFunction.get(nameKey(routine));
       return (
-        granted !== undefined &&
-        [...collectRoleAndAncestors(role, parentRoles)].some((ancestor) => granted.has(ancestor))
+        grantedRoles !== undefined &&
+        [...collectRoleAndAncestors(role, parentRoles)].some((ancestor) => grantedRoles.has(ancestor))
       );
     },
   };

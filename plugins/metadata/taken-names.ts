@@ -38,8 +38,8 @@ export const findTakenNames = (
   tables: readonly NamedObject[],
   functions: readonly NamedObject[],
 ): { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> } => {
-  const listRoots = (named: NamedObject, roots: readonly (readonly [key: string, end: readonly string[]])[]) =>
-    roots.map(([key, end]) => findCustomName(named, key) ?? rootName(buildPart(named), ...end));
+  const listRoots = (namedObject: NamedObject, roots: readonly (readonly [key: string, end: readonly string[]])[]) =>
+    roots.map(([key, end]) => findCustomName(namedObject, key) ?? rootName(buildPart(namedObject), ...end));
   return {
     roots: new Set([
       ...tables.flatMap((table) => listRoots(table, TABLE_ROOTS)),

@@ -74,8 +74,12 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       throw permissionDenied("table", name.name);
     return permission;
   };
-  const checkColumns = (names: readonly string[], allowed: ReadonlySet<string>, relation: QualifiedName): void => {
-    if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
+  const checkColumns = (
+    names: readonly string[],
+    allowedColumns: ReadonlySet<string>,
+    relation: QualifiedName,
+  ): void => {
+    if (checksNames && names.some((name) => !allowedColumns.has(name))) throw permissionDenied("table", relation.name);
   };
   /** Returns the columns whose values the role can read in every visible row. */
   const findUnmaskedColumns = (name: QualifiedName): ReadonlySet<string> => {
@@ -151,11 +155,11 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     const next: Read = { ...read, output: outputs };
     if (isWritten) return next; // the filter and the limit do not apply to written rows (G-INS-5)
     // a limit applies to lists (G-PRM-8)
-    const capped: Read =
+    const cappedRead: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne
         ? next
         : { ...next, cap: Math.min(read.cap ?? select.limit, select.limit) };
-    return addFilter(capped, select.filter);
+    return addFilter(cappedRead, select.filter);
   };
 
   /** Returns the name of the computed field that calls the function. */
@@ -196,8 +200,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
   const checkCall = (call: RoutineCall): RoutineCall => {
     if (!checksNames) return call;
     const routine = findRoutines(model, call.routine).find((candidate) => candidate.oid === call.oid);
-    const returned = routine?.returns.relation;
-    const isOfTable = returned !== undefined && findRelation(model, returned) !== undefined;
+    const returnedRelation = routine?.returns.relation;
+    const isOfTable = returnedRelation !== undefined && findRelation(model, returnedRelation) !== undefined;
     if (!parts.mayCall(call.routine, isOfTable, routine?.volatility === "volatile"))
       throw permissionDenied("function", call.routine.name);
     return call;
@@ -214,7 +218,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
   /** Checks the columns of the conflict target, which is by default the primary key. @rule R-NAM-2 */
   const checkConflictTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
     const relation = findRelation(model, name);
-    const allowed = new Set([
+    const allowedColumns = new Set([
       ...permission.columns,
       ...permission.presets.map((cell) => cell.column),
       ...(findSelectPermission(name)?.columns ?? []),
@@ -222,7 +226,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     ]);
     checkColumns(
       columns.filter((column) => relation !== undefined && findColumn(relation, column) !== undefined),
-      allowed,
+      allowedColumns,
       name,
     );
   };

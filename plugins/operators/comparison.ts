@@ -2,7 +2,7 @@
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
-const ORDERED = { exceptTypes: ["raster"] } as const;
+const ORDERED_TYPES = { exceptTypes: ["raster"] } as const;
 
 const defineComparison = (name: string, symbol: string, overrides: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
@@ -33,10 +33,10 @@ export const comparisonOperators = definePlugin({
   operators: [
     defineComparison("eq", "="),
     defineComparison("neq", "<>", { isQuantifiable: false }),
-    defineComparison("gt", ">", ORDERED),
-    defineComparison("gte", ">=", ORDERED),
-    defineComparison("lt", "<", ORDERED),
-    defineComparison("lte", "<=", ORDERED),
+    defineComparison("gt", ">", ORDERED_TYPES),
+    defineComparison("gte", ">=", ORDERED_TYPES),
+    defineComparison("lt", "<", ORDERED_TYPES),
+    defineComparison("lte", "<=", ORDERED_TYPES),
     {
       name: "in",
       types: ["any"],

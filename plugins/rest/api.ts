@@ -141,7 +141,7 @@ export interface Suggestions {
   /** Suggests the parameters of an overload: `(a, b)`. @rule R-RPC-10 */
   overload(overloads: readonly Routine[], names: readonly string[]): string | undefined;
   /** Suggests a path below a root for a path outside of all roots. @rule R-PATH-12 */
-  path(model: Model, session: Session, written: string): string | undefined;
+  path(model: Model, session: Session, requestPath: string): string | undefined;
 }
 
 /** The service that finds similar names. Offered by the plugin `suggestions`. @experimental */
@@ -303,7 +303,7 @@ export interface ReadParameter {
   /** Finds a column or computed field by the name that select and filters use. */
   field(name: string): Expression;
   /** Parses a condition on the value: `gt.100`, `not.in.(1,2)`. @throws RelApiError `parse-error` */
-  condition(left: Expression, text: string): Predicate;
+  condition(leftOperand: Expression, text: string): Predicate;
   /**
    * Finds an aggregate function by the name that select uses. Undefined if it is unknown. @throws RelApiError
    * `aggregates-disabled`

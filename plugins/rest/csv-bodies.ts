@@ -89,12 +89,12 @@ const createLines = (limits: BodyLimits) => {
 };
 
 /** The characters of a field without quotes. */
-const UNQUOTED = /[^",\r\n]*/y;
+const UNQUOTED_RUN = /[^",\r\n]*/y;
 
 const findUnquotedEnd = (text: string, at: number): number => {
-  UNQUOTED.lastIndex = at;
-  UNQUOTED.test(text);
-  return UNQUOTED.lastIndex;
+  UNQUOTED_RUN.lastIndex = at;
+  UNQUOTED_RUN.test(text);
+  return UNQUOTED_RUN.lastIndex;
 };
 
 /** Returns the position of the first quote that is not doubled, or the end of the text. */
@@ -116,7 +116,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
   let isUtf8 = true;
   let error: unknown;
   /** The beginning of the text from the first unexpected character on. */
-  let unexpected: string | undefined;
+  let unexpectedText: string | undefined;
   let state: "field start" | "unquoted" | "quoted" | "quote" | "field end" = "field start";
   let field = "";
   let isQuoted = false;
@@ -135,7 +135,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     fields = [];
   };
   const read = (text: string): void => {
-    for (let at = 0; at < text.length && unexpected === undefined;) {
+    for (let at = 0; at < text.length && unexpectedText === undefined;) {
       const character = text[at];
       const isLineEnd = character === "\n" || character === "\r";
       switch (state) {
@@ -173,7 +173,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
         case "field end":
           if (character === ",") endField();
           else if (isLineEnd) endLine(true);
-          else unexpected = text.slice(at);
+          else unexpectedText = text.slice(at);
           at++;
           break;
       }
@@ -195,8 +195,8 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     }
   };
   const take = (text: string): void => {
-    if (unexpected === undefined) runGuarded(() => read(text));
-    else if (unexpected.length <= SHOWN_BYTES) unexpected += text;
+    if (unexpectedText === undefined) runGuarded(() => read(text));
+    else if (unexpectedText.length <= SHOWN_BYTES) unexpectedText += text;
   };
   const endBody = (): void => {
     if (state === "quoted") throw buildIncompleteError();
@@ -212,7 +212,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     end: () => {
       decode();
       if (!isUtf8) throw bodyNotUtf8();
-      if (unexpected !== undefined) throw buildUnexpectedError(unexpected);
+      if (unexpectedText !== undefined) throw buildUnexpectedError(unexpectedText);
       if (error === undefined) runGuarded(endBody);
       if (error !== undefined) throw error;
       return lines.end();

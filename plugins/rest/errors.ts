@@ -67,12 +67,12 @@ export const methodUnsupportedByRoutine = (method: string): RelApiError =>
   });
 
 /** @rule R-PROF-2 PGRST106 */
-export const schemaNotExposed = (name: string, exposed: readonly string[]): RelApiError =>
+export const schemaNotExposed = (name: string, exposedSchemas: readonly string[]): RelApiError =>
   new RelApiError({
     code: "schema-not-exposed",
     status: 406,
     message: `Invalid schema: ${name}`,
-    hint: `Only the following schemas are exposed: ${exposed.join(", ")}`,
+    hint: `Only the following schemas are exposed: ${exposedSchemas.join(", ")}`,
   });
 
 /** Returns the error for an unknown relation. `suggestion` is a similar relation of the schema. @rule R-PATH-10

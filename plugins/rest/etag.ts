@@ -42,7 +42,7 @@ const findHeader = (headers: Headers, lowerName: string): string | undefined =>
  *  SQL has set remain. @rule R-ETG-6 */
 const withCacheHeaders = (headers: Headers, etag: string): Headers => {
   const vary = findHeader(headers, "vary") ?? "";
-  const missing = vary.includes("*")
+  const missingHeaders = vary.includes("*")
     ? []
     : VARY_HEADERS.filter(
         (name) =>
@@ -56,7 +56,7 @@ const withCacheHeaders = (headers: Headers, etag: string): Headers => {
   return [
     ...otherHeaders,
     ...(findHeader(headers, "cache-control") === undefined ? [["Cache-Control", "private, no-cache"] as const] : []),
-    ["Vary", [vary, ...missing].filter((part) => part !== "").join(", ")],
+    ["Vary", [vary, ...missingHeaders].filter((part) => part !== "").join(", ")],
     ["ETag", etag],
   ];
 };
@@ -106,12 +106,12 @@ const buildPrecondition = (request: RestRequest, relation: Relation): Preconditi
   if ((ifMatch === undefined && ifNoneMatch === undefined) || request.method === "POST") return undefined;
   const { rest, exchange } = request;
   const source = { ...buildSource(rest, buildGetExchange(exchange), relation), prefer: "" };
-  const { parsed, planned, program } = rest.reads.get(source).value;
+  const { parsedRequest, plannedRequest, program } = rest.reads.get(source).value;
   return {
     program,
-    values: fillValues(planned, buildRequest(parsed, source)),
+    values: fillValues(plannedRequest, buildRequest(parsedRequest, source)),
     check: (row) => {
-      const etag = Number(row.page_total ?? 0) > 0 ? computeTag(decodeBody(row, planned.media)) : undefined;
+      const etag = Number(row.page_total ?? 0) > 0 ? computeTag(decodeBody(row, plannedRequest.media)) : undefined;
       if (ifMatch !== undefined && (etag === undefined || !containsTag(ifMatch, etag))) throw preconditionFailed();
       if (ifNoneMatch !== undefined && etag !== undefined && containsTag(ifNoneMatch, etag)) throw rowsExcluded();
     },

@@ -14,7 +14,7 @@ import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExa
 import type { RestExample, RestLiveExample, RestRelation } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
-const UNQUOTED = /^[\p{L}0-9_$]+$/u;
+const UNQUOTED_NAME = /^[\p{L}0-9_$]+$/u;
 
 /** Encodes a part of a URL, safe inside quotes of a shell too. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
@@ -22,7 +22,8 @@ const encode = (text: string): string => encodeURIComponent(text).replaceAll("'"
 /** Encodes the value of `select`. Its commas need no encoding, because quotes protect the commas in names. */
 const encodeSelect = (select: string): string => encode(select).replaceAll("%2C", ",");
 
-const quoteSelectItem = (name: string): string => (UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
+const quoteSelectItem = (name: string): string =>
+  UNQUOTED_NAME.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
 
 /** Returns whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>

@@ -79,7 +79,7 @@ const PARAMETERS_OF_OTHER_APIS: ReadonlyMap<string, string> = new Map([
 const normalizeParameter = (parameter: string): string =>
   parameter.replace(/\[.*$/s, "").replace(/[_$-]/g, "").toLowerCase();
 
-const RESERVED = ["select", "order", "limit", "offset", "and", "or", "columns", "on_conflict"];
+const RESERVED_PARAMETERS = ["select", "order", "limit", "offset", "and", "or", "columns", "on_conflict"];
 
 const MAX_SHOWN = 60;
 
@@ -103,7 +103,7 @@ const buildParameterHint = (
   if (!columns.includes(parameter)) {
     const foreign = PARAMETERS_OF_OTHER_APIS.get(normalizeParameter(parameter));
     if (foreign !== undefined) return foreign;
-    const closestNames = findClosestNames(parameter, [...RESERVED, ...columns]);
+    const closestNames = findClosestNames(parameter, [...RESERVED_PARAMETERS, ...columns]);
     if (closestNames.length > 0) return `Perhaps you meant ${joinWithOr(closestNames)} instead of '${parameter}'`;
   }
   const [, operator = "", delimiter = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];

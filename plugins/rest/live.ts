@@ -33,12 +33,12 @@ const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => 
     const { target: current, schema, name } = rest.matchRoute(exchange); // a reload may have removed the relation
     if (target.kind !== "relation" || current?.kind !== "relation") throw relationNotFound(schema, name, undefined);
     const source = buildSource(rest, buildJsonExchange(exchange), current.relation);
-    const { parsed, planned, program } = rest.reads.getAndCommit(source);
-    const request = buildRequest(parsed, source);
+    const { parsedRequest, plannedRequest, program } = rest.reads.getAndCommit(source);
+    const request = buildRequest(parsedRequest, source);
     const isolation = findIsolation(request);
     return {
       schema,
-      programs: [{ program, values: fillValues(planned, request) }],
+      programs: [{ program, values: fillValues(plannedRequest, request) }],
       settings: [
         ...context.requestSettings(exchange.request, request.path).filter(([setting]) => !CLIENT_SETTINGS.has(setting)),
         ...buildSettings(request),

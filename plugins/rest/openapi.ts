@@ -51,9 +51,11 @@ const findListeningHost = ({ request }: Exchange): string => {
   const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
   // Node sets `server` on the sockets of a server
   const server = (request.socket as { readonly server?: { address?(): unknown } }).server;
-  const bound = server?.address?.() as { readonly address?: string } | string | null | undefined;
+  const serverAddress = server?.address?.() as { readonly address?: string } | string | null | undefined;
   const address =
-    typeof bound === "object" && bound !== null && typeof bound.address === "string" ? bound.address : localAddress;
+    typeof serverAddress === "object" && serverAddress !== null && typeof serverAddress.address === "string"
+      ? serverAddress.address
+      : localAddress;
   const host = address === "::" || address === "0.0.0.0" ? "0.0.0.0" : address.includes(":") ? `[${address}]` : address;
   return `${host}:${localPort}`;
 };

@@ -93,14 +93,14 @@ const findOfferedMethods = (
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
   // the header lists only methods that a plugin serves
   const { methods } = request.rest.findRoute(request.model, request.schema, target);
-  const allowed = findOfferedMethods(request, target).filter((method) => methods.has(method));
+  const allowedMethods = findOfferedMethods(request, target).filter((method) => methods.has(method));
   // methods of other plugins follow, which PostgREST does not know
-  allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
+  allowedMethods.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
     status: 200,
     body: "",
     headers: [
-      ["Allow", allowed.join(",")],
+      ["Allow", allowedMethods.join(",")],
       ["Access-Control-Allow-Origin", "*"],
     ],
   });

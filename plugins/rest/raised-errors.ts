@@ -32,8 +32,8 @@ type Fields = Readonly<Record<string, Json | undefined>>;
 
 const parseObject = (text: string): Fields | undefined => {
   try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : undefined;
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null && !Array.isArray(json) ? (json as Fields) : undefined;
   } catch {
     return undefined; // the text is not JSON, so the caller throws PostgREST's error
   }

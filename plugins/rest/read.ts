@@ -36,11 +36,11 @@ export const readRelation = (rest: RestSurface, exchange: Exchange, relation: Re
   runPrepared(
     rest.reads,
     buildSource(rest, exchange, relation),
-    (request, planned) => {
-      const location = buildContentLocation(planned, request);
+    (request, plannedRead) => {
+      const location = buildContentLocation(plannedRead, request);
       return {
         access: "read only",
-        values: fillValues(planned, request),
+        values: fillValues(plannedRead, request),
         mayUseReplica: true,
         headers: location.length > MAX_LOCATION ? NO_HEADERS : [["Content-Location", location]],
       };

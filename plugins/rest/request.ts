@@ -391,7 +391,7 @@ export interface PlannedRead extends PlannedRequest {
 
 /** Everything about a request that is cached. Equal requests share one object. */
 export interface PreparedRequest<Planned extends PlannedRequest> {
-  readonly parsed: ParsedRequest;
-  readonly planned: Planned;
+  readonly parsedRequest: ParsedRequest;
+  readonly plannedRequest: Planned;
   readonly program: Program;
 }

@@ -38,14 +38,14 @@ const readStatus = (text: string): number => {
 };
 
 const readHeaders = (text: string): Headers => {
-  let parsed: unknown;
+  let headerList: unknown;
   try {
-    parsed = JSON.parse(text);
+    headerList = JSON.parse(text);
   } catch {
     throw responseHeadersInvalid();
   }
-  if (!Array.isArray(parsed)) throw responseHeadersInvalid();
-  return parsed.map(readHeader).filter(([name]) => name !== "");
+  if (!Array.isArray(headerList)) throw responseHeadersInvalid();
+  return headerList.map(readHeader).filter(([name]) => name !== "");
 };
 
 /** Characters of header names such as `X-Request-Id`. */

@@ -157,14 +157,14 @@ export const rest = definePlugin({
         return (await import("./example.ts")).buildLiveExample(model, session, mayPatch);
       },
     });
-    let exposed: readonly string[] | undefined;
+    let exposedHeaders: readonly string[] | undefined;
     context.addSurface({
       name: "rest",
       // the prefix itself and all paths below it; at the root, all paths
       paths: () =>
         context.options.compatMode ? ["*"] : getRestPrefixes(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
-        return (exposed ??= context.use(exposeRestHeadersHook).call([]));
+        return (exposedHeaders ??= context.use(exposeRestHeadersHook).call([]));
       },
       // runs steps 4 to 6 of R-PIPE-1, then the handler of the target
       handle: (exchange) => {

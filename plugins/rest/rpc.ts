@@ -102,15 +102,15 @@ const callRoutine = async (
   return runPrepared(
     calls,
     { ...source, input: readBody },
-    (request, planned) => {
+    (request, plannedCall) => {
       const input = readBody(namesColumns(request));
-      const isReadOnly = request.method !== "POST" || planned.routine.volatility !== "volatile";
+      const isReadOnly = request.method !== "POST" || plannedCall.routine.volatility !== "volatile";
       return {
         access: isReadOnly ? "read only" : "read write",
-        values: buildValues(request, planned, input),
-        isolation: findRoutineIsolation(request, planned.routine),
-        settings: findHoistedSettings(request, planned.routine),
-        check: createRowCheck(planned),
+        values: buildValues(request, plannedCall, input),
+        isolation: findRoutineIsolation(request, plannedCall.routine),
+        settings: findHoistedSettings(request, plannedCall.routine),
+        check: createRowCheck(plannedCall),
         mayUseReplica: isReadOnly,
         skipsCache: input.shape.kind === "form", // the values of a form are part of the key
       };

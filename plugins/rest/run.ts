@@ -61,28 +61,28 @@ interface ExecutionParts {
 export const runPrepared = async <Planned extends PlannedRequest>(
   cache: Cache<RequestSource, PreparedRequest<Planned>>,
   source: RequestSource,
-  buildExecutionParts: (request: RestRequest, planned: Planned) => ExecutionParts,
-  buildParts: (request: RestRequest, planned: Planned, row: ResultRow) => AnswerParts,
+  buildExecutionParts: (request: RestRequest, plannedRequest: Planned) => ExecutionParts,
+  buildParts: (request: RestRequest, plannedRequest: Planned, row: ResultRow) => AnswerParts,
 ): Promise<Answer> => {
   source.exchange.endPhase("parse");
-  const { value: prepared, commit: keep } = cache.get(source);
-  const { planned, program } = prepared;
-  const request = buildRequest(prepared.parsed, source);
-  const { media, appliedPreferences, legacyNames } = planned;
+  const { value: preparedRequest, commit: keep } = cache.get(source);
+  const { plannedRequest, program } = preparedRequest;
+  const request = buildRequest(preparedRequest.parsedRequest, source);
+  const { media, appliedPreferences, legacyNames } = plannedRequest;
   if (legacyNames.length > 0) warnOfLegacyNames(request, legacyNames);
   const { context } = request.rest;
-  request.exchange.plans = planned.plan;
+  request.exchange.plans = plannedRequest.plan;
   request.exchange.endPhase("plan");
-  const executionParts = buildExecutionParts(request, planned);
-  const streamed = media.isBinary ? undefined : request.rest.findStreamedAnswers();
+  const executionParts = buildExecutionParts(request, plannedRequest);
+  const streamedAnswers = media.isBinary ? undefined : request.rest.findStreamedAnswers();
   let streamedBody: StreamedBody | undefined;
   const execution = buildExecution(
     request,
     program,
     executionParts,
-    streamed?.createRowReader({
-      aboveBytes: streamed.aboveBytes,
-      onBody: (_row, body) => (streamedBody = streamed.openBody(body))?.receiver,
+    streamedAnswers?.createRowReader({
+      aboveBytes: streamedAnswers.aboveBytes,
+      onBody: (_row, body) => (streamedBody = streamedAnswers.openBody(body))?.receiver,
     }),
   );
   const rows = await (executionParts.precondition === undefined
@@ -92,14 +92,14 @@ export const runPrepared = async <Planned extends PlannedRequest>(
   request.exchange.endPhase("transaction");
   if (executionParts.skipsCache !== true) keep();
   const parts: AnswerParts =
-    planned.envelope.wrapper === undefined
-      ? buildParts(request, planned, row)
+    plannedRequest.envelope.wrapper === undefined
+      ? buildParts(request, plannedRequest, row)
       : // an execution plan in text format has several lines (R-MED-7)
         { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` };
   const answer = buildAnswer(request, parts, {
     row,
     headers: executionParts.headers,
-    applied: appliedPreferences,
+    appliedPreferences,
     legacyNames,
   });
   return streamedBody?.attachTo(answer) ?? answer;
@@ -169,10 +169,10 @@ export const buildSettings = (
   runSettings = NO_SETTINGS,
 ): NonNullable<Execution["settings"]> => {
   if (preferences.acceptedValues.size === 0) return runSettings;
-  const preferred = [...preferences.acceptedValues].flatMap(
+  const preferenceSettings = [...preferences.acceptedValues].flatMap(
     ([name, value]) => rest.grammar.preferences.get(name)?.settings?.(value) ?? NO_SETTINGS,
   );
-  return [...preferred, ...runSettings];
+  return [...preferenceSettings, ...runSettings];
 };
 
 /** Returns the isolation level of the role's settings. A setting of the function takes precedence. @rule R-TX-3 */

@@ -97,8 +97,8 @@ const suggestOverload: Suggestions["overload"] = (overloads, names) => {
 const formatParameters = (names: readonly string[]): string => `(${names.join(", ")})`;
 
 /** Suggests `/api/ports` for `/ports` or `/port`, if the caller has a right on the relation. @rule R-PATH-12 */
-const suggestPath: Suggestions["path"] = (model, session, written) => {
-  const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(written) ?? [];
+const suggestPath: Suggestions["path"] = (model, session, requestPath) => {
+  const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(requestPath) ?? [];
   if (last === "") return undefined;
   const visibility = getVisibility(model, session, "rest");
   const schema = model.schemas[0] ?? "public";

@@ -33,28 +33,28 @@ const writeRelation = async (
   const readPayload = method === "DELETE" ? undefined : await deferBodyErrors(() => receivePayload(rest, exchange));
   let payload: Payload | undefined;
   const etags = rest.context.use(etagsService);
-  const running = runPrepared(
+  const answer = runPrepared(
     writes,
     {
       ...source,
       input: readPayload && ((hasColumns) => ({ shape: ROWS, payload: (payload = readPayload(hasColumns)) })),
     },
-    (request, planned) => ({
+    (request, plannedWrite) => ({
       access: "read write",
-      values: payload === undefined ? planned.values : [payload.text, ...planned.values.slice(1)],
-      check: createRowCheck(planned, method),
+      values: payload === undefined ? plannedWrite.values : [payload.text, ...plannedWrite.values.slice(1)],
+      check: createRowCheck(plannedWrite, method),
       precondition: etags?.buildPrecondition(request, relation),
     }),
-    (request, planned, row) => {
-      const outcome = OUTCOMES[method](request, planned, relation, row);
-      if (!planned.hasBody) return outcome;
-      const body = decodeBody(row, planned.media);
-      const parts = { contentType: planned.media.contentType, body, ...outcome };
+    (request, plannedWrite, row) => {
+      const outcome = OUTCOMES[method](request, plannedWrite, relation, row);
+      if (!plannedWrite.hasBody) return outcome;
+      const body = decodeBody(row, plannedWrite.media);
+      const parts = { contentType: plannedWrite.media.contentType, body, ...outcome };
       const isOneRow = method !== "DELETE" && readAffectedCount(row) === 1;
       return etags === undefined || !isOneRow ? parts : withTag(parts, etags.computeTag(body));
     },
   );
-  return running.catch((error: unknown) => {
+  return answer.catch((error: unknown) => {
     if (payload?.isUninspected !== true) throw error;
     throw rest.findHints()?.addPosition(error, payload.text) ?? error;
   });
@@ -78,21 +78,21 @@ const createRowCheck = (
   if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT"))
     return undefined;
   return ([row]) => {
-    const affected = readAffectedCount(row);
-    if (method === "PUT" && affected !== 1) throw putKeyMismatch();
-    if (isSingular && affected !== 1) throw notSingular(affected);
-    if (maxAffected !== undefined && affected > maxAffected) throw maxAffectedExceeded(affected);
+    const affectedCount = readAffectedCount(row);
+    if (method === "PUT" && affectedCount !== 1) throw putKeyMismatch();
+    if (isSingular && affectedCount !== 1) throw notSingular(affectedCount);
+    if (maxAffected !== undefined && affectedCount > maxAffected) throw maxAffectedExceeded(affectedCount);
   };
 };
 
 type WriteOutcome = Pick<AnswerParts, "status" | "headers" | "body">;
 
 /** Returns the total of `Content-Range`: the number of affected rows if a count was requested. @rule R-CNT-4 */
-const buildTotal = ({ preferences }: RestRequest, affected: number): string =>
-  preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
+const buildTotal = ({ preferences }: RestRequest, affectedCount: number): string =>
+  preferences.count === "exact" || preferences.count === "estimated" ? String(affectedCount) : "*";
 
-const buildRangeHeaders = (request: RestRequest, window: string, affected: number): WriteOutcome["headers"] =>
-  buildContentRange(`${window}/${buildTotal(request, affected)}`);
+const buildRangeHeaders = (request: RestRequest, window: string, affectedCount: number): WriteOutcome["headers"] =>
+  buildContentRange(`${window}/${buildTotal(request, affectedCount)}`);
 
 /** The status and headers of a write by method. The body `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
 const OUTCOMES: Readonly<
@@ -111,10 +111,10 @@ const OUTCOMES: Readonly<
     return { status: isOnlyUpdate ? 200 : 201, headers, ...(plannedWrite.hasBody ? {} : { body: "" }) };
   },
   PATCH: (request, plannedWrite, _relation, row) => {
-    const affected = readAffectedCount(row);
+    const affectedCount = readAffectedCount(row);
     return {
       status: plannedWrite.hasBody ? 200 : 204,
-      headers: buildRangeHeaders(request, affected === 0 ? "*" : `0-${affected - 1}`, affected),
+      headers: buildRangeHeaders(request, affectedCount === 0 ? "*" : `0-${affectedCount - 1}`, affectedCount),
     };
   },
   PUT: (_request, plannedWrite, _relation, row) => ({

@@ -47,12 +47,12 @@ export const readActionSdl = (text: string): ActionSdl => {
   const nodes = EMPTY.test(text) ? [] : parse(text).definitions;
   for (const node of nodes) {
     if (!("name" in node) || node.name === undefined) throw new Error(`${node.kind} is not a type of an action`);
-    const named = { name: node.name.value, ...describe("description" in node ? node : {}) };
+    const namedType = { name: node.name.value, ...describe("description" in node ? node : {}) };
     switch (node.kind) {
       case Kind.OBJECT_TYPE_DEFINITION:
       case Kind.OBJECT_TYPE_EXTENSION: {
-        const root = ROOTS[named.name];
-        if (root === undefined) customTypes.objects.push({ ...named, fields: readFields(node.fields) });
+        const root = ROOTS[namedType.name];
+        if (root === undefined) customTypes.objects.push({ ...namedType, fields: readFields(node.fields) });
         else
           for (const field of node.fields ?? [])
             definitions.set(field.name.value, {
@@ -63,13 +63,13 @@ export const readActionSdl = (text: string): ActionSdl => {
         break;
       }
       case Kind.INPUT_OBJECT_TYPE_DEFINITION:
-        customTypes.input_objects.push({ ...named, fields: readFields(node.fields) });
+        customTypes.input_objects.push({ ...namedType, fields: readFields(node.fields) });
         break;
       case Kind.ENUM_TYPE_DEFINITION:
-        customTypes.enums.push({ ...named, values: readEnum(node) });
+        customTypes.enums.push({ ...namedType, values: readEnum(node) });
         break;
       case Kind.SCALAR_TYPE_DEFINITION:
-        customTypes.scalars.push(named);
+        customTypes.scalars.push(namedType);
         break;
       default:
         throw new Error(`${node.kind} is not a type of an action`);

@@ -21,7 +21,7 @@ const findMatchEnd = (expression: RegExp, text: string, at: number): number => {
 
 interface MismatchPosition {
   readonly at: number;
-  readonly expected: string;
+  readonly expectedText: string;
 }
 
 /** Returns the position after the string, or its syntax error. */
@@ -29,21 +29,21 @@ const readString = (text: string, start: number): number | MismatchPosition => {
   for (let at = start + 1; at < text.length; at++) {
     const character = text[at] as string; // `at` is less than the length
     if (character === '"') return at + 1;
-    if (character < " ") return { at, expected: "a string without control characters" };
+    if (character < " ") return { at, expectedText: "a string without control characters" };
     if (character !== "\\") continue;
     const end = findMatchEnd(ESCAPE, text, at);
-    if (end === at) return { at, expected: "an escape that JSON has" };
+    if (end === at) return { at, expectedText: "an escape that JSON has" };
     at = end - 1;
   }
-  return { at: text.length, expected: 'the closing "\\"" of a string' };
+  return { at: text.length, expectedText: 'the closing "\\"" of a string' };
 };
 
-const readScalar = (text: string, at: number, expected: string): number | MismatchPosition => {
+const readScalar = (text: string, at: number, expectedText: string): number | MismatchPosition => {
   if (text[at] === '"') return readString(text, at);
   const end = findMatchEnd(WORD, text, at);
   const word = text.slice(at, end);
   if (word === "true" || word === "false" || word === "null") return end;
-  return end > at && findMatchEnd(NUMBER, text, at) === end ? end : { at, expected };
+  return end > at && findMatchEnd(NUMBER, text, at) === end ? end : { at, expectedText };
 };
 
 const VALUE = "a value";
@@ -59,12 +59,12 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
     const close = open.at(-1);
     const isEmpty = (expectedPart === "first value" || expectedPart === "first key") && text[at] === close;
     if (!isEmpty && (expectedPart === "key" || expectedPart === "first key")) {
-      const expected = expectedPart === "key" ? KEY : `${KEY} or "}"`;
-      if (text[at] !== '"') return { at, expected };
+      const expectedText = expectedPart === "key" ? KEY : `${KEY} or "}"`;
+      if (text[at] !== '"') return { at, expectedText };
       const end = readString(text, at);
       if (typeof end !== "number") return end;
       at = findMatchEnd(BLANKS, text, end);
-      if (text[at] !== ":") return { at, expected: '":"' };
+      if (text[at] !== ":") return { at, expectedText: '":"' };
       at = findMatchEnd(BLANKS, text, at + 1);
       expectedPart = "value";
     }
@@ -85,13 +85,13 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
     for (;;) {
       at = findMatchEnd(BLANKS, text, at);
       const around = open.at(-1);
-      if (around === undefined) return at === text.length ? undefined : { at, expected: "the end" };
+      if (around === undefined) return at === text.length ? undefined : { at, expectedText: "the end" };
       if (text[at] === ",") {
         expectedPart = around === "}" ? "key" : "value";
         at = findMatchEnd(BLANKS, text, at + 1);
         break;
       }
-      if (text[at] !== around) return { at, expected: `"," or "${around}"` };
+      if (text[at] !== around) return { at, expectedText: `"," or "${around}"` };
       open.pop();
       at++;
     }
@@ -111,7 +111,7 @@ export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   return {
     line,
     column: Array.from(before.slice(lineStart)).length + 1,
-    reason: `expected ${stop.expected}, found ${actualText}`,
+    reason: `expected ${stop.expectedText}, found ${actualText}`,
   };
 };
 

@@ -3,10 +3,10 @@
 // matches the next element of a path: `.name`, `name`, `[12]`, `["odd key"]`, `['odd key']`
 const ELEMENT = /^\.?(?:([\p{L}_][\p{L}\p{N}_-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\[('(?:[^'\\]|\\.)*')\])/u;
 
-const unquote = (quoted: string): string | undefined => {
-  const inner = quoted.slice(1, -1);
+const unquote = (quotedText: string): string | undefined => {
+  const inner = quotedText.slice(1, -1);
   // in single quotes, a double quote needs the backslash
-  const json = quoted.startsWith('"')
+  const json = quotedText.startsWith('"')
     ? inner
     : inner.replace(/\\.|"/g, (part) => (part === "\\'" ? "'" : part === '"' ? '\\"' : part));
   try {
@@ -20,16 +20,16 @@ const unquote = (quoted: string): string | undefined => {
  *  more than `maxKeys` keys gives `maxKeys + 1` of them. @rule G-AUTH-11 G-AUTH-18 G-COE-11 G-COE-12 */
 export const parseJsonPath = (text: string, maxKeys = Infinity): readonly string[] | undefined => {
   if (text === "") return undefined;
-  let ahead = text.startsWith("$") ? text.slice(1) : text;
+  let remainingText = text.startsWith("$") ? text.slice(1) : text;
   const keys: string[] = [];
-  while (ahead !== "" && keys.length <= maxKeys) {
-    const match = ELEMENT.exec(ahead);
+  while (remainingText !== "" && keys.length <= maxKeys) {
+    const match = ELEMENT.exec(remainingText);
     if (match === null) return undefined;
     const [matchedText, name, index, double, single] = match;
     const key = name ?? index ?? unquote((double ?? single) as string); // one of the four has matched
     if (key === undefined) return undefined;
     keys.push(key);
-    ahead = ahead.slice(matchedText.length);
+    remainingText = remainingText.slice(matchedText.length);
   }
   return keys;
 };

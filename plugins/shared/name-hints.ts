@@ -55,18 +55,21 @@ export const suggestLabels = (
 export const joinWithOr = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
 /** Builds the facts of an error about an unknown name, for `suggestNames`. */
-export const buildUnknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
+export const buildUnknownNameFacts = (name: string, knownNames: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
-  known: [...known],
+  known: [...knownNames],
 });
 
 /** More names than this take too long to compare. */
 const MAX_LISTED_NAMES = 5000;
 
 /** Returns names that are similar to the unknown one. Names that differ only in letter case take precedence. */
-export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
-  if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
-  const names = known as readonly string[]; // `buildUnknownNameFacts` writes a list of names
+export const suggestNames = ({
+  misspelt: name,
+  known: knownNames,
+}: Readonly<Record<string, Json>>): readonly string[] => {
+  if (typeof name !== "string" || !Array.isArray(knownNames) || knownNames.length > MAX_LISTED_NAMES) return [];
+  const names = knownNames as readonly string[]; // `buildUnknownNameFacts` writes a list of names
   const lowerName = name.toLowerCase();
   const sameIgnoringCase = names.filter((knownName) => knownName.toLowerCase() === lowerName);
   return sameIgnoringCase.length > 0 ? sameIgnoringCase : findClosestNames(name, names);

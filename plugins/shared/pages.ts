@@ -98,7 +98,7 @@ ${body}
 interface Asset {
   readonly contentType: string;
   readonly bytes: Buffer;
-  readonly gzipped: Buffer;
+  readonly gzippedBytes: Buffer;
 }
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
@@ -115,7 +115,7 @@ export const buildAssetAnswer = (asset: Asset, exchange: Omit<Exchange, "session
       ["X-Content-Type-Options", "nosniff"],
       ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
     ],
-    body: isGzipped ? asset.gzipped : asset.bytes,
+    body: isGzipped ? asset.gzippedBytes : asset.bytes,
   };
 };
 
@@ -125,7 +125,7 @@ const compress = promisify(gzip);
 /** Returns a file of a page in the encodings in which it is sent. */
 export const encodeAsset = async (bytes: Buffer): Promise<Omit<Asset, "contentType">> => ({
   bytes,
-  gzipped: await compress(bytes),
+  gzippedBytes: await compress(bytes),
 });
 
 /** Returns the folder `path` of `dist/plugins/pages`, into which the build writes compressed files. Undefined if the
@@ -144,15 +144,15 @@ export const createAssetStore = (
   contentTypes: Readonly<Record<string, string>>,
   read: (name: string) => Promise<Omit<Asset, "contentType">>,
 ): ((name: string) => Promise<Asset> | undefined) => {
-  const loaded = new Map<string, Promise<Asset>>();
+  const assets = new Map<string, Promise<Asset>>();
   return (name) => {
     const contentType = Object.hasOwn(contentTypes, name) ? contentTypes[name] : undefined;
     if (contentType === undefined) return undefined;
-    let asset = loaded.get(name);
+    let asset = assets.get(name);
     if (asset === undefined) {
       asset = read(name).then((file) => ({ contentType, ...file }));
-      asset.catch(() => loaded.delete(name)); // retried next time; the waiting request gets the error
-      loaded.set(name, asset);
+      asset.catch(() => assets.delete(name)); // retried next time; the waiting request gets the error
+      assets.set(name, asset);
     }
     return asset;
   };

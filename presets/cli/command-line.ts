@@ -125,8 +125,8 @@ const addCheckCommands = (run: CommandContext): void => {
     .option("--strict", "count warnings as errors")
     .action(async ({ strict = false }: StrictOption, command: Command) => {
       const { checkSettings: check, printCheck } = await import("./check-command.ts");
-      const checked = await check(terminal.env, () => loadEnvironment(command));
-      setExitCode(await printCheck(terminal, checked, strict));
+      const checkResult = await check(terminal.env, () => loadEnvironment(command));
+      setExitCode(await printCheck(terminal, checkResult, strict));
     });
   program
     .command("doctor")
@@ -160,11 +160,11 @@ const addCheckCommands = (run: CommandContext): void => {
     .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
       const { explainRequest: explain } = await import("./explain/explain-command.ts");
       const { formatReport: reportText } = await import("./explain/report.ts");
-      const explained = await explain(await loadDatabaseSettings(command), request, words, terminal);
-      const text = json === true ? JSON.stringify(explained, null, 2) : reportText(explained);
+      const explainedRequest = await explain(await loadDatabaseSettings(command), request, words, terminal);
+      const text = json === true ? JSON.stringify(explainedRequest, null, 2) : reportText(explainedRequest);
       if (text !== "") await print(terminal, text);
-      if (explained.error === undefined) return;
-      await printErrors(terminal, `the request failed: ${explained.error}`);
+      if (explainedRequest.error === undefined) return;
+      await printErrors(terminal, `the request failed: ${explainedRequest.error}`);
       if (words.role === undefined && words.claims === undefined)
         await printErrors(
           terminal,

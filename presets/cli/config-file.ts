@@ -29,11 +29,11 @@ const LIKE_ASSIGNMENT = /^[A-Za-z_$][\w.$-]*\s*=/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 /** Replaces `$(NAME)` by a variable of the environment, and `$$` by a dollar sign. */
-const interpolateText = (text: string, environment: Environment, missing: (name: string) => void): string =>
+const interpolateText = (text: string, environment: Environment, onMissing: (name: string) => void): string =>
   text.replace(/\$\$|\$\(([^()$]*)\)/g, (reference, name: string | undefined) => {
     if (name === undefined) return "$";
     const variableValue = environment[name];
-    if (variableValue === undefined) missing(name);
+    if (variableValue === undefined) onMissing(name);
     return variableValue ?? reference;
   });
 
@@ -69,8 +69,8 @@ const loadValues = (file: string, environment: Environment): Values => {
   } catch (error) {
     throw presetError(`cannot read the settings file "${file}": ${(error as Error).message}`);
   }
-  const assigned = parseAssignments(file, text, environment);
-  if (assigned !== undefined) return assigned;
+  const assignments = parseAssignments(file, text, environment);
+  if (assignments !== undefined) return assignments;
   let content: unknown;
   try {
     content = parseYaml(text, { maxAliasCount: 0 }); // every JSON text is also YAML

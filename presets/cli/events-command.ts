@@ -21,11 +21,11 @@ const withEvents = <Result>(
 export const installEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ install }) => {
     const { hasInstalledSchema, triggerCount } = await install();
-    const installed = [
+    const installedParts = [
       ...(hasInstalledSchema ? ["the schemas relapi and relapi_queue"] : []),
       ...(triggerCount > 0 ? [formatCount(triggerCount, "trigger")] : []),
     ];
-    return installed.length === 0 ? "nothing to install" : `installed ${installed.join(", and ")}`;
+    return installedParts.length === 0 ? "nothing to install" : `installed ${installedParts.join(", and ")}`;
   });
 
 /** Removes the event triggers of these names, or all of them, and returns a report of the removed objects.
@@ -34,8 +34,8 @@ export const removeEvents = (settings: EnvironmentSettings, names: readonly stri
   withEvents(settings, async ({ remove, loadStatus }) => {
     if (names.length > 0) {
       const { triggers } = await loadStatus();
-      const installed = new Set(triggers.filter(({ state }) => state !== "missing").map(({ trigger }) => trigger));
-      const unknown = names.filter((name) => !installed.has(name));
+      const installedNames = new Set(triggers.filter(({ state }) => state !== "missing").map(({ trigger }) => trigger));
+      const unknown = names.filter((name) => !installedNames.has(name));
       if (unknown.length > 0) throw presetError(`the database has no event trigger ${unknown.join(", ")}`);
     }
     const count = await remove(names.length === 0 ? undefined : new Set(names));

@@ -65,7 +65,7 @@ export const withApi = async <Result>(
   const warnings: string[] = [];
   let context: PluginContext | undefined;
   let fail: (error: unknown) => void = () => undefined;
-  const failed = new Promise<never>((_, reject) => {
+  const failurePromise = new Promise<never>((_, reject) => {
     fail = reject;
   });
   const warn: Logger["warn"] = (message, fields) => void warnings.push(formatMessage(message, fields));
@@ -94,11 +94,11 @@ export const withApi = async <Result>(
     ),
   );
   try {
-    await Promise.race([api.ready, failed]);
+    await Promise.race([api.ready, failurePromise]);
     // `relApi` has applied all plugins, which sets `context`
     return await work({ api, context: context as PluginContext, model: api.model(), options, warnings });
   } finally {
-    failed.catch(() => undefined);
+    failurePromise.catch(() => undefined);
     await api.close();
   }
 };

@@ -49,15 +49,15 @@ const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outpu
         `${buildBanner(standaloneServer.address, standaloneServer.options, standaloneServer.api.model(), settings.server.dataDir)}\n`,
       );
   };
-  const stopped = waitForStop(standaloneServer);
-  const started = standaloneServer.api.ready.then(logAddress).then(
-    () => stopped,
+  const stopPromise = waitForStop(standaloneServer);
+  const startPromise = standaloneServer.api.ready.then(logAddress).then(
+    () => stopPromise,
     (error: unknown) => {
       if (logLevel === "silent") throw error;
       return 1; // the error was logged
     },
   );
-  return Promise.race([stopped, started]);
+  return Promise.race([stopPromise, startPromise]);
 };
 
 /** Logs unknown variables and the notice of the demo. @throws RelApiError `preset` if the demo must not start @rule

@@ -55,9 +55,9 @@ export const encodeList = (type: string): string =>
 
 export const encodeType = (writer: TypeContext, oid: number): string => {
   const { model } = writer;
-  const declared = model.types.get(oid);
+  const declaredType = model.types.get(oid);
   // casts of the database decide the JSON of such domains
-  if (declared?.kind === "domain" && model.representations.get(oid)?.toJson !== undefined) return "Json";
+  if (declaredType?.kind === "domain" && model.representations.get(oid)?.toJson !== undefined) return "Json";
   const type = findBaseType(model, oid);
   if (type === undefined) return "unknown";
   switch (type.kind) {

@@ -40,7 +40,7 @@ export const buildDemoNotice = (
   if (options.databaseUrl !== undefined || options.database !== undefined || server.dataDir !== undefined)
     return undefined;
   const isSet = (name: string): boolean => (environment[name] ?? "") !== "";
-  const named = [
+  const hints = [
     ...unknownVariables
       .filter(({ suggestion = "" }) => /DATABASE_URL$|DB_URI$/.test(suggestion) || DATABASE_VARIABLE.test(suggestion))
       .map(({ message }) => message),
@@ -52,9 +52,9 @@ export const buildDemoNotice = (
       .slice(0, 1)
       .map((name) => `${name} is set, and DATABASE_URL is not`),
   ];
-  if (named.length > 0)
+  if (hints.length > 0)
     throw presetError(
-      `${named.join("\n")}\nno DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables), or DATA_DIR for a demo in a folder`,
+      `${hints.join("\n")}\nno DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables), or DATA_DIR for a demo in a folder`,
     );
   if (environment["NODE_ENV"] === "production")
     throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");
@@ -204,7 +204,7 @@ interface PolicyExpression {
 }
 
 /** SQLSTATEs of missing functions, tables, columns and settings. */
-const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704", "3F000"]);
+const MISSING_SQLSTATES: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704", "3F000"]);
 
 /** Finds policies that fail. PostgreSQL prevents dropping objects that a policy names, but not settings or objects that
  *  its functions name. Each policy is therefore evaluated for a row of nulls, in a transaction that is rolled back.
@@ -253,7 +253,7 @@ const findPolicyError = async (
     });
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;
-    if (MISSING.has(error.code)) return error.message;
+    if (MISSING_SQLSTATES.has(error.code)) return error.message;
   }
   return undefined;
 };

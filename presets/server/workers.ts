@@ -22,8 +22,8 @@ const relayMessage = (from: Worker, message: unknown): void => {
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
   const otherWorkers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
-  const reached = otherWorkers.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
-  send(from, { reached, topic, requestId });
+  const reachedIds = otherWorkers.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
+  send(from, { reached: reachedIds, topic, requestId });
 };
 
 /** The number of a worker. The first one has the admin listener and prints the banner. */
@@ -37,7 +37,7 @@ const RESTART_MS = 1000;
  */
 export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
   /** Workers whose process has not exited. Node's own list keeps a worker until its channel is closed too. */
-  const running = new Set<Worker>();
+  const runningWorkers = new Set<Worker>();
   const listening = new Set<Worker>();
   const countTokensFor = createWorkerCounter();
   let isStopping = false;
@@ -46,12 +46,12 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
 
   const forkWorker = (index: number): void => {
     const worker = cluster.fork({ ...env, [WORKER_INDEX]: String(index) });
-    running.add(worker);
+    runningWorkers.add(worker);
     worker.on("message", (message) => relayMessage(worker, message));
     countTokensFor(worker);
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code, signal) => {
-      running.delete(worker);
+      runningWorkers.delete(worker);
       if (isStopping) {
         exitCode = Math.max(exitCode, code ?? 0);
         return endWithLastWorker();
@@ -69,11 +69,11 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
   };
 
   const endWithLastWorker = (): void => {
-    if (running.size === 0) end(exitCode);
+    if (runningWorkers.size === 0) end(exitCode);
   };
 
   const forwardSignal = (signal: NodeJS.Signals): void => {
-    for (const worker of running) worker.process.kill(signal);
+    for (const worker of runningWorkers) worker.process.kill(signal);
   };
 
   const stop = (): void => {

@@ -21,8 +21,8 @@ import {
   startContestant,
   WITH_TOKENS,
   type Contestant,
-  type Measured,
-  type Running,
+  type Measurement,
+  type RunningContestant,
 } from "./contestants.ts";
 import { BENCH_SQL, READS, SCENARIOS, type Scenario } from "./data.ts";
 import { PLUS_SCENARIOS, PLUS_SQL, type PlusScenario } from "./plus-data.ts";
@@ -62,7 +62,7 @@ export interface BenchTable {
   readonly rows: readonly BenchRow[];
 }
 
-export interface BenchRow extends Measured {
+export interface BenchRow extends Measurement {
   readonly id: string;
   readonly label: string;
   /** The median and the quartiles of the ratios of all turns, by the name of the other contestant. */
@@ -75,13 +75,13 @@ const quantile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-type Turn = ReadonlyMap<string, Measured>;
+type Turn = ReadonlyMap<string, Measurement>;
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Loads all processes of a contestant one after another. Returns the means. */
-const measureProcesses = async (processes: readonly Running[]): Promise<Measured> => {
-  const measurements: Measured[] = [];
+const measureProcesses = async (processes: readonly RunningContestant[]): Promise<Measurement> => {
+  const measurements: Measurement[] = [];
   for (const process of processes) measurements.push(await process.measure(SECONDS));
   return {
     perSecond: mean(measurements.map(({ perSecond }) => perSecond)),
@@ -96,7 +96,7 @@ const runTurns = async (
   scenario: Scenario,
   databaseUrl: string,
 ): Promise<readonly Turn[]> => {
-  const running: Running[] = [];
+  const running: RunningContestant[] = [];
   try {
     const index = [...SCENARIOS, ...PLUS_SCENARIOS].indexOf(scenario as PlusScenario);
     for (let process = 0; process < PROCESSES; process++)
@@ -108,7 +108,7 @@ const runTurns = async (
       // the index is within the length
       const order = contestants.map((_, i) => contestants[(i + turn) % contestants.length] as Contestant);
       if (turn % 2 === 1) order.reverse();
-      const measurements = new Map<string, Measured>();
+      const measurements = new Map<string, Measurement>();
       for (const contestant of order)
         measurements.set(
           contestant.id,
@@ -131,7 +131,7 @@ const runTable = async (
 ): Promise<BenchTable> => {
   const turns = await runTurns(contestants, scenario, databaseUrl);
   const rows = contestants.map(({ id, label }): BenchRow => {
-    const measurements = turns.map((turn) => turn.get(id) as Measured); // each turn contains every contestant
+    const measurements = turns.map((turn) => turn.get(id) as Measurement); // each turn contains every contestant
     const shares = references.map((reference) => {
       const ratios = turns.map((turn, i) => (measurements[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
       return [reference, [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]] as const;

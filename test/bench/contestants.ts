@@ -65,14 +65,14 @@ export const WITH_TOKENS: readonly Contestant[] = [
   { id: "rs256", label: "relapi, REST, RS256", variant: "relapi", token: RS256 },
 ];
 
-export interface Running {
+export interface RunningContestant {
   readonly contestant: Contestant;
   readonly port: number;
-  measure(seconds: number): Promise<Measured>;
+  measure(seconds: number): Promise<Measurement>;
   stop(): void;
 }
 
-export interface Measured {
+export interface Measurement {
   readonly perSecond: number;
   /** The processor time of the server's process, in microseconds per request. */
   readonly cpu: number;
@@ -97,7 +97,7 @@ export const startContestant = async (
   scenario: Scenario,
   index: number,
   databaseUrl: string,
-): Promise<Running> => {
+): Promise<RunningContestant> => {
   const { variant, isGraphql = false, token, dist } = contestant;
   const child: ChildProcess = spawn(
     process.execPath,

@@ -69,7 +69,7 @@ export const READS: readonly Scenario[] = [
   },
 ];
 
-const HUNDRED = JSON.stringify(
+const HUNDRED_ROWS = JSON.stringify(
   Array.from({ length: 100 }, (_, i) => ({
     track_id: 1 + i * 97,
     listener: `Listener ${i}`,
@@ -100,6 +100,6 @@ export const SCENARIOS: readonly Scenario[] = [
     graphql:
       "mutation ($objects: [listening_insert_input!]!) { insert_listening(objects: $objects) { affected_rows } }",
     keys: 1,
-    body: HUNDRED,
+    body: HUNDRED_ROWS,
   },
 ];

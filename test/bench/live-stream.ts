@@ -96,7 +96,7 @@ export const streamOf = async (place: Place, swarm: Swarm, count: number, cpuMs:
   const cpuUsed = cpuMs() - cpuBefore;
   const after = await transactions();
   await new Promise((resolve) => setTimeout(resolve, LAST_MS));
-  const arrivals = await swarm.recorded();
+  const arrivals = await swarm.readArrivals();
   const timesMs = latencies(commits, from, arrivals);
   place.latency("a stream of commits", timesMs, {
     subscribers: count,

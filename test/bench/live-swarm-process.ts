@@ -15,7 +15,7 @@ interface Client {
   rest: Buffer | undefined;
 }
 
-const MASKED = 0x80;
+const MASK_BIT = 0x80;
 const TEXT_FRAME = 0x81;
 const CLOSE_FRAME = 0x88;
 const MASK = [0x37, 0xfa, 0x21, 0x3d] as const;
@@ -23,7 +23,7 @@ const MASK = [0x37, 0xfa, 0x21, 0x3d] as const;
 /** Encodes a text message of a client. */
 const frameOf = (text: string): Buffer => {
   const bytes = Buffer.from(text);
-  const head = bytes.length < 126 ? [TEXT_FRAME, MASKED | bytes.length] : [TEXT_FRAME, MASKED | 126, bytes.length >> 8, bytes.length & 255]; // prettier-ignore
+  const head = bytes.length < 126 ? [TEXT_FRAME, MASK_BIT | bytes.length] : [TEXT_FRAME, MASK_BIT | 126, bytes.length >> 8, bytes.length & 255]; // prettier-ignore
   return Buffer.concat([Buffer.from([...head, ...MASK]), bytes.map((byte, i) => byte ^ (MASK[i & 3] ?? 0))]);
 };
 
@@ -97,16 +97,16 @@ const read = (client: Client, chunk: Buffer): void => {
 const open = (port: number, localAddress: string, id: number): void => {
   let isUpgraded = false;
   let head = "";
-  const shared = buffer;
+  const sharedBuffer = buffer;
   const socket = connect({
     host: "127.0.0.1",
     port,
     localAddress,
     noDelay: true,
     onread: {
-      buffer: shared,
+      buffer: sharedBuffer,
       callback: (length) => {
-        const chunk = shared.subarray(0, length);
+        const chunk = sharedBuffer.subarray(0, length);
         if (isUpgraded) read(client, chunk);
         else {
           head += chunk.toString("latin1");

@@ -64,7 +64,7 @@ export interface Swarm {
     change: (starts: () => void) => Promise<void>,
   ): Promise<readonly number[]>;
   record(): Promise<void>;
-  recorded(): Promise<Arrivals>;
+  readArrivals(): Promise<Arrivals>;
   stop(): void;
 }
 
@@ -126,7 +126,7 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
       return reports.flatMap((report) => report.times ?? []).map((atMs) => atMs - startedAtMs);
     },
     record: async () => void (await all(() => ({ do: "record" }))),
-    recorded: async () => {
+    readArrivals: async () => {
       const reports = await all(() => ({ do: "recorded" }));
       const allArrivals = reports.map(({ arrivals }) => arrivals ?? { ids: [], ns: [], atMs: [] });
       return {

@@ -29,7 +29,7 @@ const INTROSPECTED_AT_MOST = 2000;
 
 /** The orders to the server process. */
 type Order = "start" | "begin" | "end" | "reload";
-interface Measured {
+interface Measurement {
   readonly ms: number;
   /** The longest block of the event loop by wall-clock time. */
   readonly holdMs: number;
@@ -71,7 +71,7 @@ const serve = (databaseUrl: string): void => {
     delay.reset();
     startedAtMs = performance.now();
   };
-  const end = (port?: number): Measured => {
+  const end = (port?: number): Measurement => {
     const ms = performance.now() - startedAtMs;
     const holdMs = delay.max / 1e6;
     delay.disable();
@@ -91,7 +91,7 @@ const serve = (databaseUrl: string): void => {
     };
   };
   let api: ReturnType<typeof relApi> | undefined;
-  const orders: Readonly<Record<Order, () => Measured | Promise<Measured | undefined> | undefined>> = {
+  const orders: Readonly<Record<Order, () => Measurement | Promise<Measurement | undefined> | undefined>> = {
     start: async () => {
       begin();
       api = relApi(fullCompat({ databaseUrl, anonRole: "bench_anon", jwtSecret: SECRET, logLevel: "error" }));
@@ -155,19 +155,19 @@ const coordinate = async (tables: number): Promise<void> => {
   const child = fork(fileURLToPath(import.meta.url), ["serve", databaseUrl], {
     execArgv: ["--expose-gc", ...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? [])],
   });
-  const tell = async (order: Order): Promise<Measured> => {
+  const tell = async (order: Order): Promise<Measurement> => {
     const answer = once(child, "message");
     child.send(order);
-    const [measurement] = (await answer) as [Measured];
+    const [measurement] = (await answer) as [Measurement];
     return measurement;
   };
   const figures: Record<string, Readonly<Record<string, number>>> = {};
   const round = (value: number): number => Math.round(value * 10) / 10;
   const note = (
     title: string,
-    measurement: Measured,
+    measurement: Measurement,
     extraFigures: Readonly<Record<string, number>> = {},
-  ): Measured => {
+  ): Measurement => {
     const { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB } = measurement;
     const all = { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB, ...extraFigures };
     figures[title] = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, round(value)]));
@@ -195,7 +195,7 @@ const coordinate = async (tables: number): Promise<void> => {
         body: JSON.stringify({ query }),
         headers: { "content-type": "application/json", ...tokenOf(role) },
       });
-    const measure = async (title: string, work: () => Promise<number>): Promise<Measured> => {
+    const measure = async (title: string, work: () => Promise<number>): Promise<Measurement> => {
       await tell("begin");
       const startedAtMs = performance.now();
       const bytes = await work();

@@ -13,8 +13,8 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
     const all = JSON.parse((await relapi(["openapi"], environment)).stdout);
     expect([all.swagger, all.host, all.basePath]).toEqual(["2.0", "localhost:3000", "/api"]);
     expect(Object.keys(all.paths)).toContain("/vessels");
-    const none = JSON.parse((await relapi(["openapi", "--role", "pg_monitor"], environment)).stdout);
-    expect(Object.keys(none.paths)).not.toContain("/vessels");
+    const roleDocument = JSON.parse((await relapi(["openapi", "--role", "pg_monitor"], environment)).stdout);
+    expect(Object.keys(roleDocument.paths)).not.toContain("/vessels");
   });
 
   test("C-DOC-1 R-PATH-1 the base path is the first prefix of the server", async () => {

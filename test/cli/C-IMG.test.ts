@@ -13,7 +13,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/until.ts";
 import { relapi } from "./run.ts";
-import { buildStage, readDockerfile, textsOf, wordsOf, type Built, type Stage } from "./dockerfile.ts";
+import { buildStage, readDockerfile, textsOf, wordsOf, type BuiltStage, type Stage } from "./dockerfile.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -88,14 +88,14 @@ test.skipIf(!capabilities.realServer)(
         recursive: true,
         filter: (from) => !/dist\/test|\.image$/.test(from), // the context has no tests, and the stage builds no images
       });
-    const built = new Map<string, Built>();
+    const builtStages = new Map<string, BuiltStage>();
     for (const [i, stage] of stages.entries()) {
       const name = stage.alias ?? "final";
       const target = join(folder, name);
       if (name !== "final") cpSync(process.execPath, join(target, "usr/local/bin/node"), { recursive: true });
-      built.set(
+      builtStages.set(
         name,
-        buildStage(stage, target, context, built, (command, cwd) => {
+        buildStage(stage, target, context, builtStages, (command, cwd) => {
           // the build is in the context already, and packages of the system do not fit this machine
           if (i === 0 && command.startsWith("npm ")) return;
           if (command.startsWith("apk ")) return;

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
-import { start, type Running } from "./run.ts";
+import { start, type RunningProgram } from "./run.ts";
 
 describe.skipIf(!hasPostgres)("a refused login", () => {
   let server: Server;
@@ -12,7 +12,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
     await server.setAccess("host all keyed 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
   });
 
-  const startRefused = (patience: string): Running =>
+  const startRefused = (patience: string): RunningProgram =>
     start([], {
       DATABASE_URL: server.url.replace("postgres@", "keyed:wrong@"),
       ANON_ROLE: "keyed",
@@ -22,7 +22,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
 
   test("C-SET-5 a wrong password is logged for each attempt, with increasing pauses", async () => {
     const running = startRefused("3600");
-    await running.said(/(?:password authentication failed.*\n[^]*){3}/);
+    await running.untilPrinted(/(?:password authentication failed.*\n[^]*){3}/);
     const lines = running.output().split("\n").slice(0, 3);
     for (const line of lines) {
       expect(line).toContain("password authentication failed");

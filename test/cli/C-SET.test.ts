@@ -165,17 +165,17 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     const role = `c_set_late_${process.pid}`;
     const environment = { ...good, ANON_ROLE: role, DB_SCHEMAS: "sea,late", DB_PRE_REQUEST: "sea.late_check" };
     const running = start([], environment);
-    await running.said(/late_check", a function that does not exist/);
+    await running.untilPrinted(/late_check", a function that does not exist/);
     expect(running.output()).toContain(`warn ANON_ROLE is "${role}", a role that does not exist\n`);
     expect(running.output()).toContain('warn schema "late" is exposed but does not exist\n');
-    const [, url = ""] = await running.said(/REST +(http\S+)/);
+    const [, url = ""] = await running.untilPrinted(/REST +(http\S+)/);
     expect((await fetch(`${url}/ports?select=id`)).status).toBe(401);
     await database.query(`
       create role ${role}; create schema late; create table late.things as select 1 as id;
       grant usage on schema sea, late to ${role}; grant select on late.things, sea.ports to ${role};
       create function sea.late_check() returns void language sql as '';
       notify pgrst`);
-    await running.said(/(schema loaded[^]*){2}/);
+    await running.untilPrinted(/(schema loaded[^]*){2}/);
     expect((await fetch(`${url}/ports?select=id`)).status).toBe(200);
     expect(await (await fetch(`${url}/things`, { headers: { "accept-profile": "late" } })).json()).toEqual([{ id: 1 }]);
     const { code, stderr } = await running.stop();
@@ -192,7 +192,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
       PGRST_JWT_SECRET: `@${temporaryFile("secret", `${jwtSecret}\n`)}`,
     };
     const running = start([], environment);
-    const [, url = ""] = await running.said(/REST +(http\S+)/);
+    const [, url = ""] = await running.untilPrinted(/REST +(http\S+)/);
     const headers = { authorization: `Bearer ${signToken({ role: "sea_clerk" })}` };
     expect((await fetch(`${url}/ports?select=id&limit=1`, { headers })).status).toBe(200);
     expect((await running.stop()).code).toBe(0);

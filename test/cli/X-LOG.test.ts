@@ -4,7 +4,7 @@ import { capabilities, testDatabase } from "../support/database.ts";
 import { openSocket } from "../support/socket.ts";
 import { signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import { relapi, start, startUntil, type Environment, type Running } from "./run.ts";
+import { relapi, start, startUntil, type Environment, type RunningProgram } from "./run.ts";
 
 /** Both databases have the albums, and a role that may only read them. */
 const anonRole = capabilities.realServer ? "music_reader" : "anon";
@@ -19,7 +19,7 @@ const onDatabase = async (environment: Environment): Promise<Environment> => ({
   ...environment,
 });
 
-let running: Running;
+let running: RunningProgram;
 let url = "";
 
 /** The lines so far that are objects. */

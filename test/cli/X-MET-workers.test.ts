@@ -21,7 +21,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
       DB_SCHEMA_POLL_INTERVAL: "0", // roles of other tests would cause another load
       LOG_LEVEL: "info",
     });
-    const [, url = ""] = await running.said(/REST +(http\S+)/);
+    const [, url = ""] = await running.untilPrinted(/REST +(http\S+)/);
     const metrics = async (): Promise<Readonly<Record<string, number>>> => {
       const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
       return Object.fromEntries(

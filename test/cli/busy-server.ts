@@ -2,10 +2,10 @@
 import { connect } from "node:net";
 import { testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
-import { start, type Environment, type Running } from "./run.ts";
+import { start, type Environment, type RunningProgram } from "./run.ts";
 
 interface BusyServer {
-  readonly running: Running;
+  readonly running: RunningProgram;
   /** The response to the request, which waits for a lock of the test. */
   readonly answer: Promise<Response>;
   /** Resolves once the server accepts no more connections. */
@@ -34,7 +34,7 @@ export const startBusyServer = async (environment: Environment): Promise<BusySer
   const holder = await database.connect();
   await holder.query("begin; select from sea.ports where id = 1 for update");
   const running = start([], environment);
-  const [, api = ""] = await running.said(/REST +(http\S+)/);
+  const [, api = ""] = await running.untilPrinted(/REST +(http\S+)/);
   const answer = fetch(`${api}/ports?id=eq.1`, {
     method: "PATCH",
     body: '{"name": "Oslo"}',

@@ -44,7 +44,7 @@ export const textsOf = (stage: Stage, name: string): readonly string[] =>
 export const wordsOf = (text: string): readonly string[] =>
   text.startsWith("[") ? (JSON.parse(text) as string[]) : text.split(/\s+/);
 
-export interface Built {
+export interface BuiltStage {
   /** The stage's root, as a folder. */
   readonly root: string;
 }
@@ -57,9 +57,9 @@ export const buildStage = (
   stage: Stage,
   folder: string,
   context: string,
-  from: ReadonlyMap<string, Built>,
+  from: ReadonlyMap<string, BuiltStage>,
   run: (command: string, cwd: string) => void,
-): Built => {
+): BuiltStage => {
   let workdir = "/";
   const resolvePath = (path: string): string => join(folder, path.startsWith("/") ? path : join(workdir, path));
   for (const { name, text } of stage.instructions) {

@@ -41,11 +41,11 @@ export const relapi = async (
   return { code, stdout: stdout.text, stderr: stderr.text };
 };
 
-export interface Running {
+export interface RunningProgram {
   /** The output so far, on both streams. */
   output(): string;
   /** Resolves once the program has printed the text. @throws Error with the output if the program ends earlier */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  untilPrinted(pattern: RegExp): Promise<RegExpExecArray>;
   /** Writes the whole standard input of the program. */
   write(text: string): void;
   /** Closes the readers of the program's output. */
@@ -60,7 +60,7 @@ export interface Running {
 const DEADLINE_MS = 120_000;
 
 /** Starts the program in a separate process. */
-export const start = (words: readonly string[], environment: Environment = {}): Running => {
+export const start = (words: readonly string[], environment: Environment = {}): RunningProgram => {
   const child = spawn(process.execPath, [program, ...words], {
     env: environmentOf(environment),
   });
@@ -91,7 +91,7 @@ export const start = (words: readonly string[], environment: Environment = {}): 
   atFileEnd(async () => void child.kill("SIGKILL"));
   return {
     output: () => stdout + stderr,
-    said: (pattern) =>
+    untilPrinted: (pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
           const match = pattern.exec(stdout + stderr);
@@ -131,6 +131,6 @@ export const startUntil = async (
   environment: Environment = {},
 ): Promise<ProcessResult> => {
   const running = start(words, environment);
-  await running.said(pattern);
+  await running.untilPrinted(pattern);
   return running.stop();
 };

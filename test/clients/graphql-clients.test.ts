@@ -128,15 +128,18 @@ describe("graphql-request", () => {
         () => Promise.reject(new Error("was not refused")),
         (error: ClientError) => error,
       );
-    const [now, older] = await Promise.all([refusalAt("/v1/graphql"), refusalAt("/v1alpha1/graphql")]);
-    expect([now.response.status, older.response.status]).toEqual([200, 400]);
-    expect(now.response.errors).toEqual([
+    const [currentRefusal, olderRefusal] = await Promise.all([
+      refusalAt("/v1/graphql"),
+      refusalAt("/v1alpha1/graphql"),
+    ]);
+    expect([currentRefusal.response.status, olderRefusal.response.status]).toEqual([200, 400]);
+    expect(currentRefusal.response.errors).toEqual([
       {
         message: "field 'albun' not found in type: 'query_root'",
         extensions: { path: "$.selectionSet.albun", code: "validation-failed", suggestions: ["album"] },
       },
     ]);
-    expect(older.response.errors).toEqual(now.response.errors);
+    expect(olderRefusal.response.errors).toEqual(currentRefusal.response.errors);
   });
 
   test("G-HTTP-5 a batch is answered", async () => {

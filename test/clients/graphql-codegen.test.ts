@@ -239,8 +239,8 @@ describe.each([
   });
 
   test("G-HTTP-4 G-ERR-1 refusals arrive as the client's own error", async () => {
-    const some = storiesAs();
-    expect(await some.refusalOf(() => some.window(-1, 0))).toEqual({
+    const stories = storiesAs();
+    expect(await stories.refusalOf(() => stories.window(-1, 0))).toEqual({
       message: "expected a non-negative 32-bit integer for type 'Int', but found a number",
       code: "validation-failed",
       path: "$.selectionSet.album.args.limit",

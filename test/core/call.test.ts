@@ -100,8 +100,8 @@ describe("api.graphql", () => {
     const { data, errors } = await music.graphql({ query, variables: { id: 1 }, session: admin });
     expect(errors).toBeUndefined();
     expect(data).toMatchObject({ album_by_pk: { id: 1 } });
-    const refused = await music.graphql({ query, variables: { id: 1 }, session: { role: "music_nobody" } });
-    expect(refused.errors?.[0]?.extensions.code).toBe("validation-failed");
+    const refusal = await music.graphql({ query, variables: { id: 1 }, session: { role: "music_nobody" } });
+    expect(refusal.errors?.[0]?.extensions.code).toBe("validation-failed");
   });
 
   test("X-CALL-2 api.graphql returns errors as a client gets them", async () => {
@@ -141,9 +141,9 @@ test("X-CALL-3 an error handler of Express answers with a call's status", async 
     const headers = { accept: "application/vnd.pgrst.object+json" };
     response.json((await api.rest({ path: "/ports?id=eq.0", headers })).json());
   });
-  const handled: unknown[] = [];
+  const handledErrors: unknown[] = [];
   const note: ErrorRequestHandler = (error, _request, _response, next) => {
-    handled.push(error);
+    handledErrors.push(error);
     next(error);
   };
   const server = app.use(note).listen(0, "127.0.0.1");
@@ -151,8 +151,8 @@ test("X-CALL-3 an error handler of Express answers with a call's status", async 
   await new Promise((resolve) => server.once("listening", resolve));
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/one`);
   expect(answer.status).toBe(406);
-  expect(handled).toHaveLength(1);
-  expect(handled[0]).toBeInstanceOf(CallError);
-  expect(handled[0]).toMatchObject({ status: 406, statusCode: 406, code: "PGRST116" });
-  expect(JSON.parse((handled[0] as CallError).body)).toMatchObject({ code: "PGRST116" });
+  expect(handledErrors).toHaveLength(1);
+  expect(handledErrors[0]).toBeInstanceOf(CallError);
+  expect(handledErrors[0]).toMatchObject({ status: 406, statusCode: 406, code: "PGRST116" });
+  expect(JSON.parse((handledErrors[0] as CallError).body)).toMatchObject({ code: "PGRST116" });
 });

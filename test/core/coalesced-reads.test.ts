@@ -107,7 +107,7 @@ const gather = async <Read>(
   }
 };
 
-const together = async (
+const askTogether = async (
   api: MeasuredApi,
   connectionCount: number,
   ask: () => readonly Promise<Answer>[],
@@ -136,7 +136,7 @@ describe("one connection", () => {
 
   test("R-TX-17 reads of the same moment share round trips, and each gets its own rows", async () => {
     const count = await coalescedBy(api, async () => {
-      const answers = await together(api, 1, () => times(60, (i) => note(api, 1 + ((i * 7) % 500))));
+      const answers = await askTogether(api, 1, () => times(60, (i) => note(api, 1 + ((i * 7) % 500))));
       for (const [i, answer] of answers.entries())
         expect([answer.status, answer.json()]).toEqual([200, noteOf(1 + ((i * 7) % 500))]);
     });
@@ -154,14 +154,14 @@ describe("one connection", () => {
   });
 
   test("R-TX-17 a read that fails does not affect the others", async () => {
-    const answers = await together(api, 1, () => times(60, (i) => note(api, i % 10 === 3 ? "99999999999" : i + 1)));
+    const answers = await askTogether(api, 1, () => times(60, (i) => note(api, i % 10 === 3 ? "99999999999" : i + 1)));
     for (const [i, answer] of answers.entries())
       if (i % 10 === 3) expect([answer.status, answer.json().code]).toEqual([400, "22003"]);
       else expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
   });
 
   test("R-TX-17 each read has the rights of its own role", async () => {
-    const answers = await together(api, 1, () =>
+    const answers = await askTogether(api, 1, () =>
       times(60, (i) => {
         if (i % 3 === 0) return note(api, i + 1, "sea_clerk");
         return i % 3 === 1
@@ -177,7 +177,7 @@ describe("one connection", () => {
 
   test("R-TX-17 reads of tables with row policies run separately", async () => {
     const count = await coalescedBy(api, async () => {
-      const answers = await together(api, 1, () =>
+      const answers = await askTogether(api, 1, () =>
         times(60, (i) => api.get("/diary?select=owner", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) })),
       );
       for (const [i, answer] of answers.entries())
@@ -189,7 +189,7 @@ describe("one connection", () => {
   test("R-TX-17 row policies that are switched on take effect at once, and so does a view in place of a table", async () => {
     const readOwnRows = (i: number): Promise<Answer> =>
       api.get("/later?select=owner&order=id", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) });
-    const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, readOwnRows));
+    const all = (): Promise<readonly Answer[]> => askTogether(api, 1, () => times(20, readOwnRows));
     await warm([() => readOwnRows(1)]);
     for (const answer of await all()) expect(answer.json()).toEqual(times(20, (i) => ({ owner: `u${i % 5}` })));
     await database.query("alter table crowd.later enable row level security");
@@ -205,7 +205,7 @@ describe("one connection", () => {
   });
 
   test("R-TX-6 R-TX-17 functions find the settings of their own request among other reads", async () => {
-    const answers = await together(api, 1, () =>
+    const answers = await askTogether(api, 1, () =>
       times(40, (i) => (i % 2 === 0 ? note(api, i + 1) : api.get("/rpc/method"))),
     );
     for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(i % 2 === 0 ? noteOf(i + 1) : "GET");
@@ -300,7 +300,7 @@ test.each<readonly [string, StartOptions, readonly PresetPart[]]>([
   const api = await start(1, options, parts);
   await warm([() => note(api, 1)]);
   const count = await coalescedBy(api, async () => {
-    const answers = await together(api, 1, () => times(40, (i) => note(api, i + 1)));
+    const answers = await askTogether(api, 1, () => times(40, (i) => note(api, i + 1)));
     for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(noteOf(i + 1));
   });
   expect(count).toBe(0);

@@ -26,7 +26,7 @@ const SCHEMA = `
 `;
 
 /** The number of lists sent as arrays, and of lists sent as JSON although their columns have arrays. */
-const counted = { arrays: 0, json: 0 };
+const counts = { arrays: 0, json: 0 };
 
 const counting: Plugin = definePlugin({
   name: "counting",
@@ -39,7 +39,7 @@ const counting: Plugin = definePlugin({
           ...source,
           values: (rows) => {
             const values = source.values(rows);
-            counted[values === undefined ? "json" : "arrays"]++;
+            counts[values === undefined ? "json" : "arrays"]++;
             return values;
           },
         }
@@ -67,10 +67,10 @@ type ListFormat = "arrays" | "json" | "neither";
 
 /** Returns the format in which the lists of the work were sent. */
 const formatOf = async (work: () => Promise<unknown>): Promise<ListFormat> => {
-  const before = { ...counted };
+  const before = { ...counts };
   await work();
-  if (counted.arrays > before.arrays) return "arrays";
-  return counted.json > before.json ? "json" : "neither";
+  if (counts.arrays > before.arrays) return "arrays";
+  return counts.json > before.json ? "json" : "neither";
 };
 
 /** Posts the list to both APIs. The rows are returned in their order, without the id. */

@@ -15,7 +15,7 @@ import { until } from "../support/until.ts";
 const endless = "select count(*) from generate_series(1, 1000000000000000) as n";
 
 let folder: string;
-let shared: EmbeddedDatabase;
+let sharedDatabase: EmbeddedDatabase;
 let pool: pg.Pool;
 /** The log lines of the shared database so far. */
 const sharedLines: string[] = [];
@@ -23,20 +23,20 @@ const sharedLines: string[] = [];
 beforeAll(async () => {
   await buildImages();
   folder = mkdtempSync(join(tmpdir(), "relapi-embedded-"));
-  shared = embedded({ image: "empty", extensions: ["pg_trgm"], log: (line) => sharedLines.push(line) });
-  pool = openPool(shared);
+  sharedDatabase = embedded({ image: "empty", extensions: ["pg_trgm"], log: (line) => sharedLines.push(line) });
+  pool = openPool(sharedDatabase);
 });
 
 afterAll(async () => {
   await pool.end();
-  await shared.close();
+  await sharedDatabase.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 function openPool(database: EmbeddedDatabase): pg.Pool {
-  const opened = new pg.Pool({ stream: database.stream, max: 5 });
-  opened.on("error", () => {}); // idle clients are notified of restarts and closing
-  return opened;
+  const newPool = new pg.Pool({ stream: database.stream, max: 5 });
+  newPool.on("error", () => {}); // idle clients are notified of restarts and closing
+  return newPool;
 }
 
 /** A database for one test, closed after it. */
@@ -52,7 +52,7 @@ function start(options: EmbeddedOptions = {}): { database: EmbeddedDatabase; poo
   return { database, pool: ownPool, lines };
 }
 
-async function connect(database: EmbeddedDatabase = shared, options: pg.ClientConfig = {}): Promise<pg.Client> {
+async function connect(database: EmbeddedDatabase = sharedDatabase, options: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ stream: database.stream, ...options });
   client.on("error", () => {});
   await client.connect();
@@ -88,7 +88,7 @@ describe("protocol", () => {
   });
 
   it("R-EDB-1 a transaction sent at once is answered statement by statement", async () => {
-    const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
+    const client = await connect(sharedDatabase, { pipeline: true } as pg.ClientConfig);
     const results = await Promise.all([
       client.query("begin read only"),
       client.query({ name: "settings", text: "select set_config($1, $2, true)", values: ["session.user_id", "7"] }),
@@ -106,7 +106,7 @@ describe("protocol", () => {
   });
 
   it("R-EDB-1 an error in the middle of a pipeline fails the later messages, and the client continues", async () => {
-    const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
+    const client = await connect(sharedDatabase, { pipeline: true } as pg.ClientConfig);
     const queries = [
       client.query("begin"),
       client.query("select 1 / $1::int", [0]),
@@ -114,15 +114,15 @@ describe("protocol", () => {
       client.query("commit"),
       client.query("select $1::int as n", [2]),
     ];
-    const settled = await Promise.allSettled(queries);
+    const results = await Promise.allSettled(queries);
     expect(
-      settled.map((result) => (result.status === "fulfilled" ? result.value.command : result.reason.code)),
+      results.map((result) => (result.status === "fulfilled" ? result.value.command : result.reason.code)),
     ).toEqual(["BEGIN", "22012", "25P02", "ROLLBACK", "SELECT"]);
     expect((await queries[4])?.rows).toEqual([{ n: 2 }]);
   });
 
   it("R-EDB-1 messages cut at any byte are joined, and messages of one buffer are split", async () => {
-    const stream = shared.stream();
+    const stream = sharedDatabase.stream();
     const received: Buffer[] = [];
     stream.on("data", (chunk: Buffer) => received.push(chunk));
     const text = (): string => Buffer.concat(received).toString("latin1");
@@ -278,7 +278,7 @@ describe("life of a database", () => {
     // the statement has no end: timers fire and clients connect while it runs
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     await connect();
-    await shared.restart();
+    await sharedDatabase.restart();
     expect(await running).toContain("restarted");
     expect((await pool.query("select to_regclass('gone') as gone")).rows).toEqual([{ gone: null }]);
   });
@@ -331,10 +331,10 @@ describe("life of a database", () => {
   it("R-EDB-4 the database starts again after PostgreSQL has ended", async () => {
     const client = await connect();
     const before = sharedLines.length;
-    const died = new Promise((resolve) => client.once("error", resolve));
+    const clientError = new Promise((resolve) => client.once("error", resolve));
     const { stream } = (client as unknown as { connection: { stream: NodeJS.WritableStream } }).connection;
     stream.write(Buffer.from("y\0\0\0\x04S\0\0\0\x04", "latin1")); // not a message of the protocol: PostgreSQL exits
-    expect(String(await died)).toContain("has stopped");
+    expect(String(await clientError)).toContain("has stopped");
     expect((await pool.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
     expect(sharedLines.slice(before)).toEqual([expect.stringMatching(/restarting with its initial data$/)]);
   });
@@ -520,14 +520,14 @@ describe("the demo database", () => {
   });
 
   it("R-EDB-6 tables, views and functions of the demo have comments, and the demo has each kind of type", async () => {
-    const uncommented = await demoPool.query(`
+    const uncommentedObjects = await demoPool.query(`
       select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
       union all
       select p.proname from pg_proc p
       where p.pronamespace = 'public'::regnamespace and obj_description(p.oid, 'pg_proc') is null
         and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`);
-    expect(uncommented.rows).toEqual([]);
+    expect(uncommentedObjects.rows).toEqual([]);
     const kinds = await demoPool.query(`
       select
         exists (select from pg_constraint where contype = 'f' and conrelid = confrelid) as self,

@@ -32,23 +32,26 @@ import { collectMessages } from "../support/logger.ts";
 let db: TestDatabase;
 const silent = () => undefined;
 const { logger, lines: warnings } = collectMessages("warn");
-const opened: Database[] = [];
+const databases: Database[] = [];
 
 const open = (
   options: RelApiOptions = {},
   model?: Partial<Model>,
 ): Database & Pick<Connector, "listen" | "openReplication"> => {
-  const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options }, [...coreSettings, ...connectorSettings]);
-  const current = { options: resolved, model: model as Model | undefined };
-  const connector = createConnector({ options: resolved, logger, isLoaded: () => current.model !== undefined });
+  const resolvedOptions = resolveOptions({ dbPool: 1, ...db.options, ...options }, [
+    ...coreSettings,
+    ...connectorSettings,
+  ]);
+  const current = { options: resolvedOptions, model: model as Model | undefined };
+  const connector = createConnector({ options: resolvedOptions, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
     current,
     logger,
-    createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()),
+    createCaches("cache", { maxBytes: () => resolvedOptions.cacheBytes }, createCounters()),
     [requestSettings, sessionSettings, hasuraSession].flatMap(({ sessions = [] }) => sessions),
     connector,
   );
-  opened.push(database);
+  databases.push(database);
   const { listen, openReplication } = connector;
   return { ...database, listen, openReplication };
 };
@@ -74,7 +77,7 @@ beforeAll(async () => {
   database = open();
 });
 afterAll(async () => {
-  for (const pool of opened) await pool.close(0);
+  for (const pool of databases) await pool.close(0);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -699,8 +702,8 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const client = await db.connect();
     await client.query("begin; lock table exe.shapes in access exclusive mode");
     const all = Promise.all(Array.from({ length: 12 }, () => run("select count(*) from exe.shapes", { pool })));
-    const waiting = "select from pg_locks where relation = 'exe.shapes'::regclass and not granted";
-    await until(async () => (await db.query(waiting)).length === 3, "three transactions wait for the table");
+    const waitingLocksQuery = "select from pg_locks where relation = 'exe.shapes'::regclass and not granted";
+    await until(async () => (await db.query(waitingLocksQuery)).length === 3, "three transactions wait for the table");
     expect(pool.counts()).toMatchObject({ inUse: 3, available: 0, waiting: 9 });
     await client.query("commit");
     await client.end();

@@ -42,13 +42,13 @@ const watchPlugin = (plugin: Plugin): Plugin => {
   };
 };
 
-const watched = (options: RelApiOptions): Preset => {
+const watchedPreset = (options: RelApiOptions): Preset => {
   const { plugins, ...rest } = plus(options);
   return { ...rest, plugins: plugins.map(watchPlugin) };
 };
 
 test("X-SET-7 an option that a plugin reads only at the start is fixed", async () => {
-  const api = await startApi(forGraphql({ preset: watched, restPath: "/api" }));
+  const api = await startApi(forGraphql({ preset: watchedPreset, restPath: "/api" }));
   const headers = { origin: "https://page.example", ...bearer({ role: "music_reader" }) };
   await api.reload();
   await api.get("/api/album", { headers });

@@ -59,12 +59,12 @@ describe("tables and clients", () => {
 
   test.skipIf(!capabilities.realServer)("X-PAGE-3a relapi explain takes the requests of the page", async () => {
     const page = await pageOf(api);
-    const explained = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, markup = ""]) =>
+    const explainCommands = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, markup = ""]) =>
       textOf(markup),
     );
-    expect(explained).toHaveLength(2);
+    expect(explainCommands).toHaveLength(2);
     const { options } = await testDatabase();
-    for (const command of explained) {
+    for (const command of explainCommands) {
       const [, request = ""] = /^npx relapi explain '(.*)'$/s.exec(command) ?? [];
       const { code, stdout, stderr } = await relapi(["explain", request], {
         DATABASE_URL: options.databaseUrl,
@@ -118,18 +118,18 @@ describe("live demo", () => {
     expect(page.text).toContain('<input id="secret" type="password" autocomplete="off">');
     await closed.close();
 
-    const shut = await openBoard({ jwtSecret: undefined, adminSecret: undefined });
-    const { text } = await pageOf(shut);
+    const secretlessApi = await openBoard({ jwtSecret: undefined, adminSecret: undefined });
+    const { text } = await pageOf(secretlessApi);
     expect(text).not.toContain('id="secret"');
     expect(textOf(text)).toContain("may not change this table, so the server refuses to save");
-    await shut.close();
+    await secretlessApi.close();
 
     await database.query("grant update (title) on board.note to sea_anon");
-    const opened = await openBoard();
-    const openPage = await pageOf(opened);
+    const writableApi = await openBoard();
+    const openPage = await pageOf(writableApi);
     expect(demoOf(openPage).relationPath).toBe("/api/note");
     expect(openPage.text).not.toContain('id="secret"');
-    await opened.close();
+    await writableApi.close();
   });
 
   test.each(["sse", "rest-live", "rest-writes"])(
@@ -163,20 +163,20 @@ describe("live demo", () => {
     expect(demo).toMatchObject({ path: "/v1/graphql", key: "id", column: "title" });
     expect(demo.subscription).toMatch(/^subscription \{\s+board_fixed\(limit: 5, order_by: \{ id: asc \}\)/);
     const body = { query: demo.mutation, variables: { key: 1, text: "two" } };
-    const refused = await closed.request("POST", demo.path, { body });
-    expect(JSON.parse(refused.text).errors).toHaveLength(1);
+    const refusal = await closed.request("POST", demo.path, { body });
+    expect(JSON.parse(refusal.text).errors).toHaveLength(1);
     const headers = { "x-session-admin-secret": adminSecret };
-    const changed = await closed.request("POST", demo.path, { body, headers });
-    expect(JSON.parse(changed.text)).toEqual({ data: { update_board_fixed_by_pk: { id: 1 } } });
+    const updateAnswer = await closed.request("POST", demo.path, { body, headers });
+    expect(JSON.parse(updateAnswer.text)).toEqual({ data: { update_board_fixed_by_pk: { id: 1 } } });
     expect(await database.query("select title from board.fixed")).toEqual([{ title: "two" }]);
     await closed.close();
 
     await database.query("grant update (title) on board.note to sea_anon");
-    const opened = await openBoard();
-    const openPage = await pageOf(opened);
+    const writableApi = await openBoard();
+    const openPage = await pageOf(writableApi);
     expect(demoOf(openPage).mutation).toContain("update_board_note_by_pk");
     expect(openPage.text).not.toContain('id="secret"');
-    await opened.close();
+    await writableApi.close();
   });
 
   test.each(["sse", "graphql-updates"])("X-PAGE-8 without REST and the plugin %s there is no demo", async (name) => {

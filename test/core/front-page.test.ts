@@ -105,24 +105,24 @@ describe("in an application", async () => {
     anonRole: "music_reader",
     logLevel: "silent",
   };
-  const mounted = relApi(fullCompat(options));
-  await mounted.ready;
-  afterAll(() => mounted.close());
+  const mountedApi = relApi(fullCompat(options));
+  await mountedApi.ready;
+  afterAll(() => mountedApi.close());
 
   test("X-PAGE-2 the application's own root takes precedence, whether its route is added before or after relapi", async () => {
     const after = await serveApp(
       express()
-        .use(mounted)
+        .use(mountedApi)
         .get("/", (_, response) => void response.send("mine")),
     );
     const answer = await fetch(after, { headers: BROWSER });
     expect(await answer.text()).toBe("mine");
-    const none = await serveApp(express().use(mounted));
-    expect((await fetch(none, { headers: BROWSER })).status).toBe(404);
+    const rootlessUrl = await serveApp(express().use(mountedApi));
+    expect((await fetch(rootlessUrl, { headers: BROWSER })).status).toBe(404);
   });
 
   test.each(["/db", "/db/"])("X-PAGE-2 below a mount path %s has the page, and its links work", async (path) => {
-    const url = await serveApp(express().use("/db", mounted));
+    const url = await serveApp(express().use("/db", mountedApi));
     const answer = await fetch(url + path, { headers: BROWSER });
     expect(answer.status).toBe(200);
     const text = await answer.text();
@@ -140,7 +140,7 @@ describe("in an application", async () => {
 
   test("X-PAGE-2 a mounted api leaves other paths to the application", async () => {
     const app = express()
-      .use("/db", mounted)
+      .use("/db", mountedApi)
       .get("/db/mine", (_, response) => void response.send("mine"));
     expect(await (await fetch(`${await serveApp(app)}/db/mine`, { headers: BROWSER })).text()).toBe("mine");
   });
@@ -210,7 +210,7 @@ describe("content of the page", () => {
       const roleApi = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
       const page = await pageOf(roleApi);
       const shownText = [...requestsOf(page), ...relationsOf(page).flat(), demoOf(page)?.relationPath].join(" ");
-      const hidden = await roleApi.sql<{ name: string }>(
+      const hiddenRelations = await roleApi.sql<{ name: string }>(
         `select distinct relname as name from pg_class where relkind in ('r', 'v', 'm', 'f', 'p')
            and relnamespace in ('public'::regnamespace, 'sea'::regnamespace, 'shop'::regnamespace)
            and relname not in (
@@ -218,15 +218,15 @@ describe("content of the page", () => {
                and has_schema_privilege($1, c.relnamespace, 'usage'))`,
         [anonRole],
       );
-      expect(hidden.length).toBeGreaterThan(3);
-      for (const { name } of hidden) expect(shownText.split(/\W+/), anonRole).not.toContain(name);
+      expect(hiddenRelations.length).toBeGreaterThan(3);
+      for (const { name } of hiddenRelations) expect(shownText.split(/\W+/), anonRole).not.toContain(name);
       await roleApi.close();
     }
   });
 
   test("X-PAGE-4 a role that reads nothing sees no name, only how to send a token", async () => {
-    const none = await start({ anonRole: "music_nobody" });
-    const page = await pageOf(none);
+    const nobodyApi = await start({ anonRole: "music_nobody" });
+    const page = await pageOf(nobodyApi);
     expect(textOf(page.text)).toContain("Requests without a credential see no table");
     expect(textOf(page.text)).toContain("Authorization: Bearer <token>");
     expect(relationsOf(page)).toEqual([]);
@@ -235,10 +235,10 @@ describe("content of the page", () => {
     expect(codeOf(page, "Apollo Client")).toContain(`headers: { Authorization: "Bearer <token>" }`);
     expect(codeOf(page, "urql")).toContain(`fetchOptions: { headers: { Authorization: "Bearer <token>" } }`);
     expect(requestsOf(page)).toEqual([
-      `curl '${none.url}/api/' \\\n  -H "Authorization: Bearer $TOKEN"`,
+      `curl '${nobodyApi.url}/api/' \\\n  -H "Authorization: Bearer $TOKEN"`,
       expect.stringContaining(`-H "Authorization: Bearer $TOKEN"`),
     ]);
-    await none.close();
+    await nobodyApi.close();
   });
 
   test("X-PAGE-4 no table is named if the settings hide the schema", async () => {
@@ -265,9 +265,9 @@ describe("content of the page", () => {
     const secret = await start({ anonRole: undefined, jwtSecret: undefined });
     expect(textOf((await pageOf(secret)).text)).toContain("X-Session-Admin-Secret: <secret>");
     await secret.close();
-    const none = await start({ anonRole: undefined, jwtSecret: undefined, adminSecret: undefined });
-    expect(textOf((await pageOf(none)).text)).toContain("ANON_ROLE");
-    await none.close();
+    const closedApi = await start({ anonRole: undefined, jwtSecret: undefined, adminSecret: undefined });
+    expect(textOf((await pageOf(closedApi)).text)).toContain("ANON_ROLE");
+    await closedApi.close();
   });
 });
 

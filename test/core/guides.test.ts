@@ -580,11 +580,11 @@ describe("tenants", async () => {
   });
 
   test("R-WRT-1 writes stay within the tenant", async () => {
-    const inserted = await api.post("/project?select=id,tenant_id", {
+    const insertAnswer = await api.post("/project?select=id,tenant_id", {
       headers: { ...headers, prefer: "return=representation" },
       body: { id: 3, tenant_id: 2, name: "new" },
     });
-    expect(inserted.json()).toEqual([{ id: 3, tenant_id: 1 }]);
+    expect(insertAnswer.json()).toEqual([{ id: 3, tenant_id: 1 }]);
     expect(
       (await api.delete("/project?id=in.(2,3)", { headers: { ...headers, prefer: "return=representation" } })).json(),
     ).toHaveLength(1);

@@ -172,9 +172,9 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
   });
 
   test("R-HST-2 load_balance_hosts=random connects to every host", async () => {
-    const reached = new Set<number>();
-    for (let i = 0; i < 40 && reached.size < 3; i++) reached.add(await reach("?load_balance_hosts=random"));
-    expect(reached.size).toBe(3);
+    const reachedPorts = new Set<number>();
+    for (let i = 0; i < 40 && reachedPorts.size < 3; i++) reachedPorts.add(await reach("?load_balance_hosts=random"));
+    expect(reachedPorts.size).toBe(3);
   });
 
   test("R-HST-4 the password of the file is accepted, and a changed one too", async () => {

@@ -92,10 +92,10 @@ const echo = (handlers: Readonly<Record<string, Handler>> = {}, overrides: Parti
       }),
   });
 
-const logged: { readonly level: string; readonly message: string; readonly fields: unknown }[] = [];
+const logEntries: { readonly level: string; readonly message: string; readonly fields: unknown }[] = [];
 const accessLines: string[] = [];
 const keep = (level: string) => (message: string, fields?: unknown) => {
-  logged.push({ level, message, fields });
+  logEntries.push({ level, message, fields });
 };
 const logger: Logger = {
   error: keep("error"),
@@ -105,14 +105,14 @@ const logger: Logger = {
   access: (line) => void accessLines.push(line),
 };
 
-interface Running {
+interface RunningServer {
   readonly api: RelApi;
   readonly server: Server;
   readonly port: number;
   request(method: string, path: string, parts?: RequestParts): ReturnType<typeof sendRequest>;
 }
 
-const listen = async (api: RelApi, listener: RequestListener): Promise<Running> => {
+const listen = async (api: RelApi, listener: RequestListener): Promise<RunningServer> => {
   const server = createServer(listener);
   server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
   server.listen(0, "127.0.0.1");
@@ -146,8 +146,8 @@ const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi 
     ),
   );
 
-const start = async (options: RelApiOptions = {}, ...parts: readonly PresetPart[]): Promise<Running> => {
-  logged.length = 0;
+const start = async (options: RelApiOptions = {}, ...parts: readonly PresetPart[]): Promise<RunningServer> => {
+  logEntries.length = 0;
   accessLines.length = 0;
   const api = apiOf(options, ...parts);
   return listen(api, api);
@@ -170,7 +170,7 @@ describe("answers", () => {
   });
 
   test("X-SURF-1 exact paths and prefixes match in the order of the plugins, and match decides among them", async () => {
-    let later: readonly string[] = [];
+    let laterPaths: readonly string[] = [];
     const surface = (name: string, overrides: Partial<Surface>): Plugin =>
       definePlugin({
         name,
@@ -182,7 +182,7 @@ describe("answers", () => {
       surface("posts", { paths: () => ["/a"], match: (_, method) => method === "POST" }),
       surface("wide", { paths: () => WIDE_PATHS }),
       surface("exact", { paths: () => ["/a", "/a/x", "/b/1"] }),
-      surface("grown", { paths: () => later }),
+      surface("grown", { paths: () => laterPaths }),
       surface("matching", { match: (path) => path === "/c" || path === "/a" }),
     );
     const whoAnswers = async (method: string, path: string) => (await request(method, path)).text;
@@ -192,7 +192,7 @@ describe("answers", () => {
       expect(await whoAnswers("GET", path)).toBe(`wide ${path}`);
     expect(await whoAnswers("GET", "/c")).toBe("matching /c");
     for (const path of ["/d", "/", "/A", "/aa"]) expect((await request("GET", path)).status).toBe(404);
-    later = ["/d"];
+    laterPaths = ["/d"];
     await api.reload();
     expect(await whoAnswers("GET", "/d")).toBe("grown /d");
   });
@@ -261,7 +261,7 @@ describe("answers", () => {
     const answer = await request("GET", "/echo/bug");
     expect(answer.status).toBe(500);
     expect(answer.json()).toEqual({ code: "internal", message: "internal error", role: "sea_anon" });
-    const entry = logged.find(({ level }) => level === "error");
+    const entry = logEntries.find(({ level }) => level === "error");
     expect(entry?.fields).toMatchObject({
       path: "/echo/bug",
       cause: expect.objectContaining({ message: "the secret is 42" }),
@@ -308,14 +308,14 @@ describe("answers", () => {
         }),
     });
     const { api, request } = await start({}, echo(), changing);
-    const traced = async () => (await request("GET", "/echo", { headers: { "x-trace": "7" } })).headers["x-trace"];
-    expect(await traced()).toBeUndefined();
+    const readTrace = async () => (await request("GET", "/echo", { headers: { "x-trace": "7" } })).headers["x-trace"];
+    expect(await readTrace()).toBeUndefined();
     serverTraceHeader = "X-Trace";
     await api.reload();
-    expect(await traced()).toBe("7");
+    expect(await readTrace()).toBe("7");
     serverTraceHeader = undefined;
     await api.reload();
-    expect(await traced()).toBeUndefined();
+    expect(await readTrace()).toBeUndefined();
   });
 
   test("R-HDR-11 the trace header is returned on every response, empty when it was not sent", async () => {
@@ -325,14 +325,15 @@ describe("answers", () => {
   });
 
   test("R-HDR-10 the durations of phases are measured only if timing is on", async () => {
-    const timed: Handler = (exchange) => {
+    const timedHandler: Handler = (exchange) => {
       exchange.endPhase("parse");
       return text([...exchange.timings.keys()].join());
     };
     expect(
-      (await (await start({ serverTimingEnabled: true }, echo({ timed }))).request("GET", "/echo/timed")).text,
+      (await (await start({ serverTimingEnabled: true }, echo({ timed: timedHandler }))).request("GET", "/echo/timed"))
+        .text,
     ).toBe("jwt,parse");
-    expect((await (await start({}, echo({ timed }))).request("GET", "/echo/timed")).text).toBe("");
+    expect((await (await start({}, echo({ timed: timedHandler }))).request("GET", "/echo/timed")).text).toBe("");
   });
 });
 
@@ -361,7 +362,7 @@ describe("request bodies", () => {
   test("X-OVER-2 a body that an earlier parser has read is serialized again, and each api logs this once", async () => {
     const api = apiOf({}, echo());
     const app = express().use(express.json()).use(api);
-    logged.length = 0;
+    logEntries.length = 0;
     const { request } = await listen(api, app);
     const headers = { "content-type": "application/json" };
     expect((await request("POST", "/echo", { headers, body: '{"a": [1, 2]}' })).json().body).toBe('{"a":[1,2]}');
@@ -370,7 +371,7 @@ describe("request bodies", () => {
       "a,b",
     );
     expect((await request("GET", "/echo")).json().body).toBe("");
-    const countWarnings = (): number => logged.filter(({ message }) => message.includes("express.json()")).length;
+    const countWarnings = (): number => logEntries.filter(({ message }) => message.includes("express.json()")).length;
     expect(countWarnings()).toBe(1);
     const second = apiOf({}, echo());
     const otherServer = await listen(second, express().use(express.json()).use(second));
@@ -381,13 +382,13 @@ describe("request bodies", () => {
   test("R-LIM-2 a parsed body that is too deep to serialize is refused", async () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.json()).use(api));
-    logged.length = 0;
+    logEntries.length = 0;
     const answer = await request("POST", "/echo", {
       headers: { "content-type": "application/json" },
       body: "[".repeat(45_000) + "]".repeat(45_000),
     });
     expect(answer.status).toBe(400);
-    expect(logged.filter(({ level }) => level === "error")).toEqual([]);
+    expect(logEntries.filter(({ level }) => level === "error")).toEqual([]);
   });
 
   test("X-OVER-2 a form that an earlier parser has read is serialized to a form again", async () => {
@@ -426,12 +427,12 @@ describe("request bodies", () => {
     const { api, port, server } = await start({ shutdownGrace: 600 }, slowly, echo());
     await api.ready;
     const authentication = once(events, "asked");
-    const connected = once(server, "connection");
+    const connectionEvent = once(server, "connection");
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
-    const [accepted] = await connected;
+    const [acceptedSocket] = await connectionEvent;
     socket.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf of it");
     await authentication;
-    const isGone = new Promise((resolve) => accepted.once("close", resolve));
+    const isGone = new Promise((resolve) => acceptedSocket.once("close", resolve));
     socket.destroy();
     await isGone;
     letIn();
@@ -641,12 +642,12 @@ describe("the model", () => {
       }),
       echo(),
     );
-    const waiting = request("GET", "/echo");
+    const waitingRequest = request("GET", "/echo");
     await until(() => gate.listenerCount("end") > 0, "the schema is being loaded");
     gate.emit("end", "fail");
-    const refused = await waiting;
-    expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
-    expect(refused.json()).toMatchObject({ code: "model-not-loaded" });
+    const refusal = await waitingRequest;
+    expect(refusal).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(refusal.json()).toMatchObject({ code: "model-not-loaded" });
     expect((await request("GET", "/echo")).status).toBe(503);
     expect(() => api.model()).toThrow("is not loaded");
     await until(() => gate.listenerCount("end") > 0, "the schema is being loaded again");
@@ -671,7 +672,9 @@ describe("the model", () => {
     await expect(api.reload()).rejects.toThrow('plugin "test-model", hook introspect: no catalogs');
     expect(api.model().version).toBe(version);
     expect((await request("GET", "/echo")).status).toBe(200);
-    expect(logged.some(({ message }) => message === "failed to reload the schema; keeping the current one")).toBe(true);
+    expect(logEntries.some(({ message }) => message === "failed to reload the schema; keeping the current one")).toBe(
+      true,
+    );
   });
 
   test("C-SET-3 an error in settings during the load rejects ready, and the load is not retried", async () => {
@@ -771,7 +774,7 @@ describe("settings in the database", () => {
     await keepSetting("set pgrst.db_tx_end = 'maybe'");
     await api.reload();
     expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
-    expect(logged.find(({ message }) => message.startsWith("invalid settings in the database"))?.fields).toEqual({
+    expect(logEntries.find(({ message }) => message.startsWith("invalid settings in the database"))?.fields).toEqual({
       reason:
         'invalid pgrst.db_tx_end "maybe": expected one of commit, commit-allow-override, rollback, rollback-allow-override',
     });
@@ -783,7 +786,7 @@ describe("settings in the database", () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     const { request } = await start({}, echo(), databaseSettings);
     expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
-    expect(logged.filter(({ message }) => message.startsWith("invalid settings"))).toEqual([]);
+    expect(logEntries.filter(({ message }) => message.startsWith("invalid settings"))).toEqual([]);
   });
 
   test("R-SC-8 settings in the database are ignored without the plugin database-settings", async () => {
@@ -847,14 +850,14 @@ describe("servers and applications", () => {
     await idle.api.ready;
     await until(() => finish !== undefined, "the request is in progress");
     let isClosed = false;
-    const closing = api.close().then(() => {
+    const closePromise = api.close().then(() => {
       isClosed = true;
     });
     await idle.api.close(); // it has no request in progress
     expect(isClosed).toBe(false);
     finish!();
     expect((await answer).text).toBe("sea_anon");
-    await closing;
+    await closePromise;
   });
 
   test("R-ADM-4 a plugin that fails in onClose keeps nothing open", async () => {
@@ -872,7 +875,7 @@ describe("servers and applications", () => {
     expect((await request("GET", "/echo")).status).toBe(200);
     await api.close();
     expect(closed).toEqual(["careful"]);
-    expect(logged.at(-1)).toMatchObject({
+    expect(logEntries.at(-1)).toMatchObject({
       level: "error",
       fields: { cause: expect.objectContaining({ message: "dropped" }) },
     });
@@ -925,10 +928,10 @@ describe("servers and applications", () => {
       }),
     );
     await api.ready;
-    const waiting = once(events, "waiting");
+    const waitStart = once(events, "waiting");
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     socket.write("GET /echo/wait HTTP/1.1\r\nHost: x\r\n\r\n");
-    await waiting;
+    await waitStart;
     const disconnection = once(events, "gone");
     socket.destroy();
     await disconnection;
@@ -982,7 +985,7 @@ describe("upgrades", () => {
   });
 
   test("X-UPG-1 a preset that fails to start leaves nothing behind", () => {
-    const broken = definePlugin({
+    const brokenPlugin = definePlugin({
       name: "broken",
       requires: ["upgrades"],
       apply: () => {
@@ -990,7 +993,7 @@ describe("upgrades", () => {
       },
     });
     const before = hasSubscribers("net.server.socket");
-    expect(() => apiOf({}, upgrading(), broken)).toThrow('plugin "broken"');
+    expect(() => apiOf({}, upgrading(), brokenPlugin)).toThrow('plugin "broken"');
     expect(hasSubscribers("net.server.socket")).toBe(before);
   });
 

@@ -428,17 +428,17 @@ describe("privileges", () => {
       "sea_yard_writer",
       'sea yard "odd"=/,',
     ];
-    const quoted = roles.map((name) => `"${name.replaceAll('"', '""')}"`);
+    const quotedRoles = roles.map((name) => `"${name.replaceAll('"', '""')}"`);
     const dropRoles = async () => {
       for (const [i, name] of roles.entries()) {
         if ((await setup.query("select from pg_roles where rolname = $1", [name])).length === 1)
-          await setup.query(`drop owned by ${quoted[i]} cascade; drop role ${quoted[i]}`);
+          await setup.query(`drop owned by ${quotedRoles[i]} cascade; drop role ${quotedRoles[i]}`);
       }
     };
     await setup.query("drop schema if exists yard cascade");
     await dropRoles();
     await setup.query(`
-      ${quoted.map((name) => `create role ${name};`).join("\n")}
+      ${quotedRoles.map((name) => `create role ${name};`).join("\n")}
       grant sea_yard_group to sea_yard_member; ${options};
       grant pg_read_all_data to sea_yard_reader; grant pg_write_all_data to sea_yard_writer;
       grant sea_yard_reader to sea_yard_member;
@@ -448,9 +448,9 @@ describe("privileges", () => {
       create view yard.v as select id from yard.a;
       create function yard.f() returns int language sql as 'select 1';
       create function yard.g() returns int language sql as 'select 1';
-      grant usage on schema yard to sea_yard_group, ${quoted[5]};
+      grant usage on schema yard to sea_yard_group, ${quotedRoles[5]};
       grant select, insert on yard.a to sea_yard_group with grant option;
-      grant select (name), update (name) on yard.a to ${quoted[5]};
+      grant select (name), update (name) on yard.a to ${quotedRoles[5]};
       alter table yard.b owner to sea_yard_group;
       grant select on yard.v to public;
       revoke execute on function yard.g() from public;

@@ -41,7 +41,7 @@ describe("the position of an error in JSON", () => {
   });
 
   test("R-HNT-5 G-HNT-3 every invalid text has a position, and no valid text has one", () => {
-    const broken = fc
+    const brokenJson = fc
       .tuple(
         fc.json(),
         fc.nat(),
@@ -53,7 +53,7 @@ describe("the position of an error in JSON", () => {
         return text.slice(0, place) + insertion + text.slice(place + removedLength);
       });
     fc.assert(
-      fc.property(fc.oneof(fc.json(), broken), (text) => {
+      fc.property(fc.oneof(fc.json(), brokenJson), (text) => {
         expect(findJsonError(text) === undefined).toBe(isJson(text));
       }),
       { numRuns: 5000 },

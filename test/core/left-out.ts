@@ -15,7 +15,8 @@ export const withDependents = (name: string): readonly string[] => {
   for (let size = 0; size !== removedNames.size;) {
     size = removedNames.size;
     for (const plugin of plugins)
-      if (plugin.requires?.some((required) => removedNames.has(required)) === true) removedNames.add(plugin.name);
+      if (plugin.requires?.some((requiredName) => removedNames.has(requiredName)) === true)
+        removedNames.add(plugin.name);
   }
   return [...removedNames];
 };

@@ -141,13 +141,13 @@ describe("patches that are too long", () => {
     expect(diff(JSON.stringify(rows(1, 2, 3)), JSON.stringify(rows(4, 5, 6)))).toBeUndefined();
   });
 
-  const nested = (depth: number, leaf: number): string =>
+  const nestedJson = (depth: number, leaf: number): string =>
     `${'{"a":'.repeat(depth)}${leaf}${`,"pad":"${"x".repeat(20)}"}`.repeat(depth)}`;
   const list = (length: number) => Array.from({ length }, (_, id) => ({ id, text: "x".repeat(30) }));
   const place = ({ id }: { readonly id: number }): number => (id * 7919) % 20_011;
 
   test.each<readonly [string, (size: number) => readonly [string, string]]>([
-    ["deep texts", (depth) => [nested(depth, 1), nested(depth, 2)]],
+    ["deep texts", (depth) => [nestedJson(depth, 1), nestedJson(depth, 2)]],
     [
       "shuffled rows",
       (length) => [JSON.stringify(list(length)), JSON.stringify(list(length).sort((a, b) => place(a) - place(b)))],
@@ -203,12 +203,12 @@ describe("the client", () => {
   });
 
   test("X-PAT-6 no prototype is changed", () => {
-    const changed = applyPatch<any>(JSON.parse('{"__proto__":{"a":1}}'), [
+    const patchedDocument = applyPatch<any>(JSON.parse('{"__proto__":{"a":1}}'), [
       { op: "add", path: "/__proto__/polluted", value: true },
     ]);
     expect(({} as any).polluted).toBeUndefined();
-    expect(Object.getPrototypeOf(changed)).toBe(Object.prototype);
-    expect(JSON.stringify(changed)).toBe('{"__proto__":{"a":1,"polluted":true}}');
+    expect(Object.getPrototypeOf(patchedDocument)).toBe(Object.prototype);
+    expect(JSON.stringify(patchedDocument)).toBe('{"__proto__":{"a":1,"polluted":true}}');
     expect(() => applyPatch<any>({}, [{ op: "add", path: "/__proto__/polluted", value: true }])).toThrow(
       LivePatchError,
     );
@@ -226,8 +226,8 @@ describe("the client", () => {
     expect(next<any>({ data: { n: 9 }, extensions: { live: { version: 1 } } }).data).toEqual({ n: 9 });
     expect(() => livePatches()<any>(second)).toThrow(LivePatchError);
     expect(next<any>({ data: 1 })).toEqual({ data: 1 });
-    const failed = { errors: [{ message: "x" }], extensions: { live: { version: 1, patch } } };
-    expect(next(failed)).toBe(failed);
+    const errorResult = { errors: [{ message: "x" }], extensions: { live: { version: 1, patch } } };
+    expect(next(errorResult)).toBe(errorResult);
   });
 
   test("X-PAT-6 events of REST are applied", () => {

@@ -29,7 +29,7 @@ interface LoadSettings {
   readonly parts?: Model["pluginFacts"];
 }
 
-interface Loaded {
+interface LoadedModel {
   readonly model: Model;
   readonly warnings: readonly string[];
   readonly queryCount: number;
@@ -38,13 +38,13 @@ interface Loaded {
 const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, computedRelationships];
 
 /** Loads the model as a new process does. */
-export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(settings);
+export const load = (settings?: LoadSettings): Promise<LoadedModel> => createLoad()(settings);
 
 /**
  * Loads as one process does, where later loads may use earlier results. Uses one read-only transaction with an empty
  * search path.
  */
-const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
+const createLoad = (): ((settings?: LoadSettings) => Promise<LoadedModel>) => {
   const hooks = createHooks();
   interceptHooks(hooks);
   // these taps use nothing of the plugin context
@@ -55,7 +55,7 @@ const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
 const loadWith = async (
   hooks: ReturnType<typeof createHooks>,
   { schemas = ["sea", "land"], extraSearchPath = ["public"], loginRole, parts = {} }: LoadSettings,
-): Promise<Loaded> => {
+): Promise<LoadedModel> => {
   const client = await (await testDatabase()).connect();
   // the name is quoted
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name;
@@ -132,7 +132,11 @@ export const ways = (model: Model, from: string, to?: string, schema = "sea"): r
     .sort();
 
 /** Creates schema `yard`, loads only this schema, and drops it. */
-export const inSchema = async (setup: TestDatabase, script: string, settings: LoadSettings = {}): Promise<Loaded> => {
+export const inSchema = async (
+  setup: TestDatabase,
+  script: string,
+  settings: LoadSettings = {},
+): Promise<LoadedModel> => {
   const drop = "drop schema if exists yard cascade";
   await setup.query(`${drop}; create schema yard; ${script}`);
   try {

@@ -19,10 +19,10 @@ const { metafile } = await build({
 });
 
 /** The paths of eager imports, from the project's root. */
-const loaded = new Set<string>();
+const loadedFiles = new Set<string>();
 const load = (file: string): void => {
-  if (loaded.has(file)) return;
-  loaded.add(file);
+  if (loadedFiles.has(file)) return;
+  loadedFiles.add(file);
   for (const { path, kind, external } of metafile.inputs[file]?.imports ?? [])
     if (kind === "import-statement" && external !== true) load(path);
 };
@@ -35,25 +35,27 @@ const definitions = readdirSync(`${root}plugins`, { recursive: true, encoding: "
   .filter((file) => file.endsWith(".ts"))
   .flatMap((file) => {
     const names = readFileSync(root + file, "utf8").matchAll(/definePlugin\(\{\s*name: "([^"]+)"/g);
-    const defined = Array.from(names, ([, name = ""]) => name);
-    return defined.length === 0 ? [] : [{ file, isPresent: defined.some((name) => present.has(name)) }];
+    const definedNames = Array.from(names, ([, name = ""]) => name);
+    return definedNames.length === 0 ? [] : [{ file, isPresent: definedNames.some((name) => present.has(name)) }];
   });
 const foldersOf = (isPresent: boolean): ReadonlySet<string> =>
   new Set(definitions.filter((definition) => definition.isPresent === isPresent).map(({ file }) => dirname(file)));
 
 test("X-PRE-3 minimal loads core and the REST surface", () => {
-  expect([...loaded]).toEqual(expect.arrayContaining(["core/relapi.ts", "plugins/rest/rest.ts"]));
+  expect([...loadedFiles]).toEqual(expect.arrayContaining(["core/relapi.ts", "plugins/rest/rest.ts"]));
 });
 
 test("X-PRE-3 minimal loads no file of a plugin that it leaves out", () => {
   const absentFiles = definitions.flatMap(({ file, isPresent }) => (isPresent ? [] : file));
   expect(absentFiles).toEqual(expect.arrayContaining(["plugins/rest/rpc.ts", "plugins/live/engine/live-queries.ts"]));
-  expect(absentFiles.filter((file) => loaded.has(file))).toEqual([]);
+  expect(absentFiles.filter((file) => loadedFiles.has(file))).toEqual([]);
 });
 
 test("X-PRE-3 minimal loads only api.ts of a folder none of whose plugins it has", () => {
   const usedFolders = foldersOf(true);
   const unusedFolders = [...foldersOf(false)].filter((folder) => !usedFolders.has(folder));
   expect(unusedFolders).toContain("plugins/graphql/types");
-  expect([...loaded].filter((file) => !file.endsWith("/api.ts") && unusedFolders.includes(dirname(file)))).toEqual([]);
+  expect([...loadedFiles].filter((file) => !file.endsWith("/api.ts") && unusedFolders.includes(dirname(file)))).toEqual(
+    [],
+  );
 });

@@ -148,9 +148,9 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
       PORT: "0",
     };
     const words = [join(home, "dist", "presets", "standalone.js"), "check"];
-    const checked = spawnSync(process.execPath, words, { env, encoding: "utf8" });
+    const checkResult = spawnSync(process.execPath, words, { env, encoding: "utf8" });
     const sentence =
       "error: the plugin job-queue needs the package graphile-worker, which is not installed: npm install graphile-worker@0.16\n";
-    expect([checked.status, checked.stderr.includes(sentence)]).toEqual([code, code === 1]);
+    expect([checkResult.status, checkResult.stderr.includes(sentence)]).toEqual([code, code === 1]);
   });
 });

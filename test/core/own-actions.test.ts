@@ -86,8 +86,8 @@ test("X-ACT-16 a schema of zod checks and converts the arguments, and types the 
     greet: "ADA 1815",
     echo: "b",
   });
-  const refused = await target.gql('mutation { greet(name: "A", born: "x") }');
-  expect(errorOf(refused)).toEqual({
+  const refusal = await target.gql('mutation { greet(name: "A", born: "x") }');
+  expect(errorOf(refusal)).toEqual({
     message: "name: Too small: expected string to have >=2 characters; born: Invalid ISO date",
     extensions: { code: "validation-failed", path: "$.selectionSet.greet" },
   });

@@ -196,8 +196,8 @@ test("X-SET-8 each preset has the options of all presets, with their types", () 
   });
   expect(errors.right).toBe("");
   expect(errors.wrong).toContain("Did you mean to write 'maxAliases'?");
-  const refused = [...errors.calls.matchAll(/^calls\.ts\((\d+),/gm)].map(([, line]) => calls[Number(line) - 2]);
-  expect(calls.filter((call) => !refused.includes(call))).toEqual([]);
+  const refusedCalls = [...errors.calls.matchAll(/^calls\.ts\((\d+),/gm)].map(([, line]) => calls[Number(line) - 2]);
+  expect(calls.filter((call) => !refusedCalls.includes(call))).toEqual([]);
 });
 
 test("X-TYP-1 a surface of your own adds its members", () => {

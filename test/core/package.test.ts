@@ -22,12 +22,12 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const json = (path: string): any => JSON.parse(readFileSync(join(root, path), "utf8"));
 const manifest = json("package.json");
 
-interface Locked {
+interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly dev?: boolean;
   readonly optional?: boolean;
 }
-const locked: Readonly<Record<string, Locked>> = json("package-lock.json").packages;
+const lockedPackages: Readonly<Record<string, LockedPackage>> = json("package-lock.json").packages;
 
 const sources = ["core", "plugins", "presets"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
@@ -37,24 +37,24 @@ const sources = ["core", "plugins", "presets"].flatMap((folder) =>
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
 
 test("C-PKG-1 the lock file has the optional packages of every platform", () => {
-  const missing = Object.entries(locked).flatMap(([path, { optionalDependencies = {} }]) =>
+  const missingPackages = Object.entries(lockedPackages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter((name) => {
       for (let folder = path; ; folder = dirname(folder)) {
         const base = folder === "." || folder === "" ? "" : `${folder}/`;
-        if (locked[`${base}node_modules/${name}`] !== undefined) return false;
+        if (lockedPackages[`${base}node_modules/${name}`] !== undefined) return false;
         if (base === "") return true;
       }
     }),
   );
-  expect(missing).toEqual([]);
-  const bindings = Object.keys(locked).filter((path) => path.includes("node_modules/@oxlint/binding-"));
+  expect(missingPackages).toEqual([]);
+  const bindings = Object.keys(lockedPackages).filter((path) => path.includes("node_modules/@oxlint/binding-"));
   for (const platform of ["linux-x64-gnu", "linux-arm64-musl", "darwin-arm64", "win32-x64-msvc"])
     expect(bindings).toContain(`node_modules/@oxlint/binding-${platform}`);
 });
 
 test("C-PKG-1 the lock file fits package.json", () => {
   // as npm writes the lock file
-  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = locked[""] as any;
+  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = lockedPackages[""] as any;
   expect({ dependencies, devDependencies, optionalDependencies, peerDependencies }).toEqual({
     dependencies: manifest.dependencies,
     devDependencies: manifest.devDependencies,
@@ -64,7 +64,7 @@ test("C-PKG-1 the lock file fits package.json", () => {
 });
 
 test("C-PKG-2 the dependencies are the imports of the package", () => {
-  const imported = new Set(
+  const importedPackages = new Set(
     sources
       .filter((path) => path !== "presets/cli/project-files.ts") // license texts of another project
       .map((path) => textOf(path).replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""))
@@ -84,7 +84,7 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
     ...Object.keys(manifest.optionalDependencies),
   ];
   const usedDependencies = dependencies.filter((name) => name !== "express"); // applications import it and mount the middleware
-  expect([...imported].sort()).toEqual(usedDependencies.sort());
+  expect([...importedPackages].sort()).toEqual(usedDependencies.sort());
   expect(manifest.devDependencies.graphql).toBeDefined(); // for the tests
 });
 
@@ -104,24 +104,26 @@ test("C-PKG-4 the index of a family exports every plugin of its folder", async (
   expect(families).toContain("operators");
   for (const family of families) {
     const files = sources.filter((path) => path.startsWith(`plugins/${family}/`));
-    const defined = files.flatMap((path) => Array.from(textOf(path).matchAll(definition), ([, name = ""]) => name));
-    const exported = Object.keys(await import(`../../dist/plugins/${family}/index.js`));
-    expect(exported).toEqual(expect.arrayContaining(defined));
+    const definedNames = files.flatMap((path) =>
+      Array.from(textOf(path).matchAll(definition), ([, name = ""]) => name),
+    );
+    const exportedNames = Object.keys(await import(`../../dist/plugins/${family}/index.js`));
+    expect(exportedNames).toEqual(expect.arrayContaining(definedNames));
   }
 });
 
 test("C-PKG-4 P-GEN-1 the package exports every import of its documentation and of the plugins of plus", async () => {
-  const exported = Object.keys(await import("../../presets/relapi.ts"));
+  const exportedNames = Object.keys(await import("../../presets/relapi.ts"));
   const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
     .map((name) => `docs/${name}`);
   const importers = ["README.md", ...pages, ...sources.filter((path) => path.startsWith("plugins/plus/"))];
-  const imported = importers
+  const importedNames = importers
     .flatMap((path) => [...textOf(path).matchAll(/^import \{([^}]*)\} from "(?:relapi|[./]+core\/index\.ts)"/gm)])
     .flatMap(([, names = ""]) => names.split(","))
     .flatMap((name) => /^\s*(?!type )(\w+)/.exec(name)?.[1] ?? []);
-  expect(imported).toContain("definePlugin");
-  expect(exported).toEqual(expect.arrayContaining(imported));
+  expect(importedNames).toContain("definePlugin");
+  expect(exportedNames).toEqual(expect.arrayContaining(importedNames));
 });
 
 test("C-PKG-4c C-PKG-11 the package is small, and has licences but no tests, maps or install scripts", () => {
@@ -215,12 +217,12 @@ test("C-PKG-8 the server is bundled into a few files with the licences of their 
     );
   const server = spawn(process.execPath, [program], { env: { PATH: process.env["PATH"], PORT: "0" } });
   try {
-    let printed = "";
+    let output = "";
     for await (const chunk of server.stdout) {
-      printed += String(chunk);
-      if (printed.includes("Browser")) break;
+      output += String(chunk);
+      if (output.includes("Browser")) break;
     }
-    const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
+    const address = /http:\/\/[^/\s]+/.exec(output)?.[0] ?? "";
     const albums = await fetch(`${address}/api/album?select=title&album_id=eq.1`);
     expect(await albums.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
     const response = await fetch(`${address}/v1/graphql`, { method: "POST", body: '{"query":"{ __typename }"}' });
@@ -249,12 +251,12 @@ test("C-PKG-9 the packages for tokens and sockets are loaded on first use", asyn
     const server = spawn(process.execPath, ["--require", report, program], {
       env: { PATH, PORT: "0", ...database, ...settings },
     });
-    let printed = "";
+    let output = "";
     for await (const chunk of server.stdout) {
-      const isStarting = !printed.includes("Browser");
-      printed += String(chunk);
-      if (!isStarting || !printed.includes("Browser")) continue;
-      const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
+      const isStarting = !output.includes("Browser");
+      output += String(chunk);
+      if (!isStarting || !output.includes("Browser")) continue;
+      const address = /http:\/\/[^/\s]+/.exec(output)?.[0] ?? "";
       const headers = "JWT_SECRET" in settings ? { authorization: "Bearer a.b.c" } : undefined;
       await (await fetch(`${address}/api/`, headers && { headers })).text();
       if (opensSocket) {
@@ -264,7 +266,7 @@ test("C-PKG-9 the packages for tokens and sockets are loaded on first use", asyn
       }
       server.kill("SIGTERM");
     }
-    return /^loaded:.*$/m.exec(printed)?.[0] ?? printed;
+    return /^loaded:.*$/m.exec(output)?.[0] ?? output;
   };
   try {
     expect(await loadedBy({}, false)).toBe("loaded: ");

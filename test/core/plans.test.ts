@@ -40,7 +40,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await connection.end();
     }
   };
-  const analyzed = async (): Promise<PlanNode> => {
+  const analyzePlan = async (): Promise<PlanNode> => {
     const connection = await api.database.connect();
     try {
       const { rows } = await connection.query(`explain (analyze, timing off, format json) ${recorder.text()}`);
@@ -131,14 +131,14 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     ])("X-PLN-2 REST selects the page before the related data of its rows: %s", async (_, path) => {
       const answer = await api.get(path);
       expect(answer.json()).toHaveLength(20);
-      findsPageFirst(await analyzed(), "purchase", 20);
+      findsPageFirst(await analyzePlan(), "purchase", 20);
     });
 
     test("X-PLN-2 GraphQL selects the page of distinct_on before the related data of its rows", async () => {
       const query =
         "{ purchase(distinct_on: status, order_by: [{status: asc}, {total: desc}, {id: asc}]) { id customer { name } } }";
       expect((await api.gql(query)).data.purchase).toHaveLength(3);
-      findsPageFirst(await analyzed(), "purchase", 3);
+      findsPageFirst(await analyzePlan(), "purchase", 3);
     });
 
     test("X-PLN-2 a page has the same rows as the part of the whole list", async () => {
@@ -183,7 +183,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(data.purchase_aggregate.aggregate.count).toBe(30);
       const totals = data.purchase_aggregate.nodes.map(({ total }: { total: number }) => total);
       expect(totals).toEqual([...totals].sort((a, b) => b - a));
-      const plan = await analyzed();
+      const plan = await analyzePlan();
       expect(subPlans(plan)).toBe(0);
       for (const node of nodesOf(plan)) if (node["Relation Name"] === "customer") expect(node["Actual Loops"]).toBe(30);
     });

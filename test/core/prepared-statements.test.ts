@@ -125,9 +125,9 @@ let sentCount = 0;
 
 /** Sends the requests of a list, several at a time. */
 const sendAll = async (api: TestApi, list: readonly RequestKind[], atOnce: number): Promise<void> => {
-  const waiting = [...list];
+  const queue = [...list];
   const sender = async (): Promise<void> => {
-    for (let kind = waiting.shift(); kind !== undefined; kind = waiting.shift())
+    for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
       expect([kind, await kind.send(api, sentCount++)]).toEqual([kind, kind.outcome]);
   };
   await Promise.all(Array.from({ length: atOnce }, sender));
@@ -136,8 +136,8 @@ const sendAll = async (api: TestApi, list: readonly RequestKind[], atOnce: numbe
 const random = createRandom(chosenSeed());
 
 /** Requests of all kinds in a random order. */
-const mixed = (count: number, kinds: readonly RequestKind[] = KINDS): readonly RequestKind[] =>
-  random.shuffled(Array.from({ length: count }, (_, n) => kinds[n % kinds.length] as RequestKind)); // within its length
+const mixRequests = (count: number, kinds: readonly RequestKind[] = KINDS): readonly RequestKind[] =>
+  random.shuffle(Array.from({ length: count }, (_, n) => kinds[n % kinds.length] as RequestKind)); // within its length
 
 const ofPooler = (lines: readonly string[]): readonly string[] =>
   lines.filter((line) => /pooler|prepared statement|not available|lost/.test(line));
@@ -173,7 +173,7 @@ describe("without a pooler", () => {
     const replicates = "live queries detect changes by logical replication";
     if (capabilities.logicalReplication) await until(() => lines.includes(replicates), "logical replication is on");
 
-    await sendAll(api, mixed(2000), 8);
+    await sendAll(api, mixRequests(2000), 8);
 
     expect(ofPooler(lines)).toEqual([]);
     if (capabilities.realServer) expect(await preparedCount(api)).toBeGreaterThan(5);
@@ -193,7 +193,7 @@ describe("without a pooler", () => {
 
   test("R-TX-15 R-TX-7 requests with a pre-request function cause no suspicion", async () => {
     const { api, lines } = await start({ dbPreRequest: "mixed.before" });
-    await sendAll(api, mixed(KINDS.length * 10), 4);
+    await sendAll(api, mixRequests(KINDS.length * 10), 4);
     expect(ofPooler(lines)).toEqual([]);
     // the settings and the function run first, and no user-defined code runs before them (R-TX-12)
     if (capabilities.realServer) expect(await preparedCount(api)).toBeGreaterThan(1);
@@ -202,7 +202,7 @@ describe("without a pooler", () => {
   test("R-TX-15 functions that deallocate prepared statements cause no suspicion", async () => {
     const { api, lines } = await start();
     const deallocating: RequestKind = { send: rest("/rpc/deallocate", () => ({})), outcome: 200 };
-    await sendAll(api, mixed(KINDS.length * 10, [...KINDS, deallocating]), 4);
+    await sendAll(api, mixRequests(KINDS.length * 10, [...KINDS, deallocating]), 4);
     expect(ofPooler(lines)).toEqual([]);
     if (capabilities.realServer) {
       for (let i = 0; i < 3; i++) await preparedCount(api);

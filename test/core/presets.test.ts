@@ -47,14 +47,14 @@ const updateOperator = (types: readonly string[]): UpdateOperatorSpec => ({
   compile: () => sql`1`,
 });
 
-const opened: RelApi[] = [];
+const startedApis: RelApi[] = [];
 afterEach(async () => {
-  for (const api of opened.splice(0)) await api.close();
+  for (const api of startedApis.splice(0)) await api.close();
 });
 
 const start = (...parts: readonly PresetPart[]): RelApi => {
   const api = relApi(compose({ plugins: [connector], options }, ...parts));
-  opened.push(api);
+  startedApis.push(api);
   return api;
 };
 
@@ -223,23 +223,23 @@ describe("start-up errors", () => {
 
   test("X-START-3 operators whose types overlap are refused under any of their names", () => {
     const fuzzyPlugin = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
-    const refused =
+    const starterOf =
       (spec: OperatorSpec, ...surfaces: readonly Plugin[]) =>
       () =>
         start(...surfaces, fuzzyPlugin, plugin("trigram", { operators: [spec] }));
-    expect(refused(operator("fuzzy", ["text"]))).toThrow(
+    expect(starterOf(operator("fuzzy", ["text"]))).toThrow(
       'operator "fuzzy" on text is declared by plugins "fuzzy-operator" and "trigram": their types must not overlap',
     );
-    expect(refused(operator("similar", ["any"], { rest: "fuzzy" }), rest)).toThrow(
+    expect(starterOf(operator("similar", ["any"], { rest: "fuzzy" }), rest)).toThrow(
       'REST operator "fuzzy" on text is declared by',
     );
-    expect(refused(operator("similar", ["name"], { graphql: "_fuzzy" }), rest, graphql)).toThrow(
+    expect(starterOf(operator("similar", ["name"], { graphql: "_fuzzy" }), rest, graphql)).toThrow(
       'GraphQL operator "_fuzzy" on name is declared by',
     );
-    expect(refused(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
-    expect(refused(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
+    expect(starterOf(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
+    expect(starterOf(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
     // names of a surface that is not part of the preset
-    expect(refused(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
+    expect(starterOf(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
   test("R-PRF-7a X-START-3 a preference that two plugins declare, or that cannot be sent, is refused", () => {
@@ -254,14 +254,14 @@ describe("start-up errors", () => {
   });
 
   test("X-START-3 groups of types overlap with their members", () => {
-    const refused = (types: readonly string[]) => () =>
+    const starterOf = (types: readonly string[]) => () =>
       start(
         plugin("a", { operators: [operator("x", ["array", "range"])] }),
         plugin("b", { operators: [operator("x", types)] }),
       );
-    expect(refused(["_int4"])).toThrow('operator "x" on _int4');
-    expect(refused(["tstzrange"])).toThrow('operator "x" on tstzrange');
-    expect(refused(["int4", "enum"])).not.toThrow();
+    expect(starterOf(["_int4"])).toThrow('operator "x" on _int4');
+    expect(starterOf(["tstzrange"])).toThrow('operator "x" on tstzrange');
+    expect(starterOf(["int4", "enum"])).not.toThrow();
   });
 
   test("X-START-3 two plugins with the same update operator or function are refused", () => {
@@ -304,12 +304,12 @@ describe("start-up errors", () => {
   test("X-START-5a an operator with fields names them", () => {
     const between = { ...operator("between", ["int4"]), operand: "fields" } as const;
     const input = { typeName: "int_between_input", fields: { from: "Int!", to: "Int!" } };
-    const starting = (spec: OperatorSpec) => () => start(rest, graphql, plugin("a", { operators: [spec] }));
-    expect(starting(between)).toThrow(
+    const starterOf = (spec: OperatorSpec) => () => start(rest, graphql, plugin("a", { operators: [spec] }));
+    expect(starterOf(between)).toThrow(
       'plugin "a": operator "between" has the operand "fields" without input: give the name and the fields of its GraphQL input type',
     );
-    expect(starting({ ...between, graphql: false })).not.toThrow();
-    expect(starting({ ...between, input })).not.toThrow();
+    expect(starterOf({ ...between, graphql: false })).not.toThrow();
+    expect(starterOf({ ...between, input })).not.toThrow();
   });
 
   test("X-START-4 valid names start", () => {
@@ -408,7 +408,7 @@ describe("start-up errors", () => {
     plugin(name, { apply: (_, context) => void context.use(correctTideHook).tap(name, () => 1) });
 
   test("X-SVC-1 the type has to be that of the token, or it does not compile", () => {
-    const typed = plugin("typed", {
+    const typedPlugin = plugin("typed", {
       apply: (_, context) => {
         // @ts-expect-error: another type
         context.offer(tidesService, "high");
@@ -420,7 +420,7 @@ describe("start-up errors", () => {
         context.use(correctTideHook).tap("typed", (height: string) => Number(height));
       },
     });
-    expect(typed.name).toBe("typed"); // only the compiler checks this
+    expect(typedPlugin.name).toBe("typed"); // only the compiler checks this
   });
 
   test("X-SVC-2 two services of one token are refused with both names", () => {

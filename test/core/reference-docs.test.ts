@@ -156,12 +156,12 @@ test.each([
 test("hooks.md names every hook, of core and of plugins", () => {
   const page = readFileSync(docs("reference/hooks.md"), "utf8");
   const folder = fileURLToPath(new URL("../../plugins/", import.meta.url));
-  const declared = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  const declaredHooks = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) => [...readFileSync(folder + name, "utf8").matchAll(/defineHook\(\s*"(\w+)"/g)])
     .map(([, name]) => name ?? "");
-  expect(declared).toContain("watchChanges");
-  for (const hook of [...Object.keys(createHooks()), ...declared])
+  expect(declaredHooks).toContain("watchChanges");
+  for (const hook of [...Object.keys(createHooks()), ...declaredHooks])
     expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
 });
 
@@ -213,7 +213,7 @@ test("the documentation names only files that exist", () => {
   ])
     for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
   const generatedFolders = new Set(["docs/api", "docs/site/dist"]); // created by npm run docs:api and npm run docs
-  const missing = pages.flatMap((page) =>
+  const missingPaths = pages.flatMap((page) =>
     [
       ...readFileSync(root + page, "utf8")
         .replace(/```[\s\S]*?```/g, "")
@@ -224,5 +224,5 @@ test("the documentation names only files that exist", () => {
       .filter((path) => !generatedFolders.has(path) && !existsSync(root + path) && !existsSync(`${root}${path}.ts`))
       .map((path) => `${page}: ${path}`),
   );
-  expect(missing).toEqual([]);
+  expect(missingPaths).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { resolveOptions } from "../../core/kernel/resolve-options.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { readEnvironment, type Environment } from "../../presets/server/environment.ts";
 import { startBusyServer, waitingForLocks } from "../cli/busy-server.ts";
-import { relapi, start, type Running } from "../cli/run.ts";
+import { relapi, start, type RunningProgram } from "../cli/run.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/until.ts";
@@ -111,13 +111,13 @@ describe("environment variables", () => {
       return [...names(nameCell), ...names(aliasCell)];
     });
     expect(documentedNames.length).toBeGreaterThan(90);
-    const refused = documentedNames.filter(
+    const ignoredNames = documentedNames.filter(
       (name) =>
         name !== "ANON_ROLE" &&
         refusal({ [name]: "\u0001 no such value" }) === "" &&
         JSON.stringify(readEnvironment({ [name]: "\u0001 no such value" })) === JSON.stringify(readEnvironment({})),
     );
-    expect(refused).toEqual([]);
+    expect(ignoredNames).toEqual([]);
   });
 
   test("X-SET-1 experimental features set the options of their names, and a setting takes precedence", () => {
@@ -211,9 +211,10 @@ describe("environment variables", () => {
 });
 
 const folder = temporaryFolder();
-const run = (environment: Environment): Running => start([], environment);
+const run = (environment: Environment): RunningProgram => start([], environment);
 
-const portOf = (running: Running): number => Number(/REST +http:\/\/[^:]+:(\d+)\/api/.exec(running.output())?.[1]);
+const portOf = (running: RunningProgram): number =>
+  Number(/REST +http:\/\/[^:]+:(\d+)\/api/.exec(running.output())?.[1]);
 
 interface HttpResponse {
   readonly status: number;
@@ -252,7 +253,7 @@ describe("the standalone server", () => {
   test("C-CLI-4 a data folder that is in use or cannot be made ends the server with one line", async () => {
     const dataDir = join(folder, "mine");
     const first = run({ PORT: "0", DATA_DIR: dataDir });
-    await first.said(/Try:/);
+    await first.untilPrinted(/Try:/);
     const second = await relapi([], { PORT: "0", DATA_DIR: dataDir });
     expect([second.code, second.stdout]).toEqual([1, ""]);
     expect(second.stderr).toMatch(
@@ -265,13 +266,13 @@ describe("the standalone server", () => {
   });
 
   test("R-ADM-4 C-SET-4 without settings the server is the demo, says so, and SIGTERM ends it", async () => {
-    const started = run({ PORT: "0" });
-    await started.said(/Try:/);
-    const port = portOf(started);
-    expect(started.output()).toContain(
+    const server = run({ PORT: "0" });
+    await server.untilPrinted(/Try:/);
+    const port = portOf(server);
+    expect(server.output()).toContain(
       `on the embedded demo database, in memory\n  REST       http://127.0.0.1:${port}/api\n`,
     );
-    const commands = [...started.output().matchAll(/curl '([^']+)'/g)].map((match) => match[1] as string);
+    const commands = [...server.output().matchAll(/curl '([^']+)'/g)].map((match) => match[1] as string);
     expect(commands).toHaveLength(3);
     for (const command of commands.slice(0, 2)) {
       const { status, body } = await get(
@@ -282,7 +283,7 @@ describe("the standalone server", () => {
       expect([command, status]).toEqual([command, 200]);
       expect(JSON.parse(body)).toHaveLength(3);
     }
-    const { code, stderr } = await started.stop();
+    const { code, stderr } = await server.stop();
     expect(code).toBe(0);
     expect(stderr).toContain("relapi: no DATABASE_URL: starting the embedded demo database\n");
   });
@@ -292,14 +293,14 @@ describe("the standalone server", () => {
     await new Promise((resolve) => otherServer.once("listening", resolve));
     const { port } = otherServer.address() as AddressInfo;
     const { databaseUrl } = (await testDatabase()).options;
-    const started = run({
+    const server = run({
       PORT: String(port),
       HOST: "127.0.0.1",
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     });
-    expect((await started.end()).code).toBe(1);
+    expect((await server.end()).code).toBe(1);
     const demo = databaseUrl === undefined ? "relapi: no DATABASE_URL: starting the embedded demo database\n" : "";
-    expect(started.output()).toBe(
+    expect(server.output()).toBe(
       `${demo}relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
     );
     otherServer.close();
@@ -319,10 +320,10 @@ describe("the standalone server", () => {
       const db = await testDatabase();
       const socket = join(folder, "relapi.sock");
       for (const end of ["SIGKILL", "SIGTERM"] as const) {
-        const started = run(
+        const server = run(
           await onServer({ SERVER_UNIX_SOCKET: socket, SERVER_UNIX_SOCKET_MODE: "600", SHUTDOWN_DELAY: "1" }),
         );
-        await started.said(/Try:/);
+        await server.untilPrinted(/Try:/);
         expect(statSync(socket).mode & 0o777).toBe(0o600);
         expect(await get({ socketPath: socket, path: "/api/ports?select=name&limit=1" })).toMatchObject({
           status: 200,
@@ -330,31 +331,31 @@ describe("the standalone server", () => {
         });
         if (end === "SIGTERM") {
           await db.query("create table sea.made_later (id int); grant select on sea.made_later to sea_anon");
-          process.kill(started.pid, "SIGUSR1");
+          process.kill(server.pid, "SIGUSR1");
           const isServed = async (): Promise<boolean> =>
             (await get({ socketPath: socket, path: "/api/made_later" })).status === 200;
           await until(isServed, "the table is served");
         }
-        expect((await started.stop(end)).code).toBe(end === "SIGTERM" ? 0 : null);
+        expect((await server.stop(end)).code).toBe(end === "SIGTERM" ? 0 : null);
       }
       await db.query("drop table sea.made_later");
       const plain = join(folder, "file");
       writeFileSync(plain, "");
-      const refused = await relapi([], await onServer({ SERVER_UNIX_SOCKET: plain }));
-      expect([refused.code, refused.stdout]).toEqual([1, ""]);
-      expect(refused.stderr).toContain(`SERVER_UNIX_SOCKET is "${plain}", which exists and is not a socket`);
+      const processResult = await relapi([], await onServer({ SERVER_UNIX_SOCKET: plain }));
+      expect([processResult.code, processResult.stdout]).toEqual([1, ""]);
+      expect(processResult.stderr).toContain(`SERVER_UNIX_SOCKET is "${plain}", which exists and is not a socket`);
     });
 
     test("R-ADM-4 requests longer than the grace period are cancelled and answered 503, and the exit code shows it", async () => {
-      const { running: started, answer, release } = await startBusyServer(await onServer({ SHUTDOWN_GRACE: "1" }));
-      const exit = started.stop();
+      const { running: server, answer, release } = await startBusyServer(await onServer({ SHUTDOWN_GRACE: "1" }));
+      const exit = server.stop();
       const { status, ...response } = await answer.then(async (incoming) => ({
         status: incoming.status,
         body: await incoming.text(),
       }));
       expect([status, JSON.parse(response.body).code]).toEqual([503, "PGRST001"]);
       expect((await exit).code).toBe(3);
-      expect(started.output()).toContain(
+      expect(server.output()).toContain(
         'cancelling the requests that did not end within the grace period {"count":1,"seconds":1}',
       );
       await until(async () => (await waitingForLocks()) === 0, "the statement is cancelled");
@@ -363,43 +364,43 @@ describe("the standalone server", () => {
 
     test("R-ADM-4 before the server stops accepting it is not ready, for as long as load balancers need to notice", async () => {
       const adminPort = await freePort();
-      const started = run(await onServer({ SHUTDOWN_DELAY: "3600", ADMIN_PORT: String(adminPort) }));
-      await started.said(/Try:/);
-      const port = portOf(started);
+      const server = run(await onServer({ SHUTDOWN_DELAY: "3600", ADMIN_PORT: String(adminPort) }));
+      await server.untilPrinted(/Try:/);
+      const port = portOf(server);
       const readiness = async (): Promise<number> => (await get({ port: adminPort, path: "/ready" })).status;
       expect(await readiness()).toBe(200);
-      const exit = started.stop();
+      const exit = server.stop();
       await until(async () => (await readiness()) === 500, "it is not ready any more");
       const answer = await get({ port, path: "/api/ports?limit=1" });
       expect([answer.status, answer.connection]).toEqual([200, "close"]);
-      await started.stop(); // a second signal skips the delay
+      await server.stop(); // a second signal skips the delay
       expect((await exit).code).toBe(1);
     });
 
     test("R-SC-6 the server listens while the database is unreachable, and answers 503 with Retry-After", async () => {
-      const started = run({
+      const server = run({
         DATABASE_URL: "postgres://x@127.0.0.1:1/x",
         ANON_ROLE: "x",
         SERVER_UNIX_SOCKET: join(folder, "away.sock"),
       });
-      await started.said(/failed to load the schema/);
+      await server.untilPrinted(/failed to load the schema/);
       const { status, body, retryAfter } = await get({ socketPath: join(folder, "away.sock"), path: "/api/x" });
       expect([status, JSON.parse(body).code]).toEqual([503, "PGRST002"]);
       expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
-      expect((await started.stop()).code).toBe(0);
+      expect((await server.stop()).code).toBe(0);
     });
 
     test("X-MET-6 several workers share the port, and a worker that dies is replaced", async () => {
       const adminPort = await freePort();
-      const started = run(await onServer({ WORKERS: "2", ADMIN_PORT: String(adminPort) }));
-      await started.said(/Try:/);
-      const port = portOf(started);
+      const server = run(await onServer({ WORKERS: "2", ADMIN_PORT: String(adminPort) }));
+      await server.untilPrinted(/Try:/);
+      const port = portOf(server);
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
       // a worker that ends before it listens would end them all
       const metrics = async (): Promise<string> => (await get({ port: adminPort, path: "/metrics" })).body;
       await until(async () => /^relapi_workers 2$/m.test(await metrics()), "two workers listen");
       const workers = (): readonly number[] =>
-        spawnSync("ps", ["-o", "pid=", "--ppid", String(started.pid)])
+        spawnSync("ps", ["-o", "pid=", "--ppid", String(server.pid)])
           .stdout.toString()
           .split("\n")
           .map(Number)
@@ -409,8 +410,8 @@ describe("the standalone server", () => {
       process.kill(before[0] as number, "SIGKILL");
       await until(() => workers().filter((pid) => pid !== before[0]).length === 2, "a worker has come in its place");
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
-      await started.said(new RegExp(`\\(process ${before[0]}\\) ended by SIGKILL: starting a new one`));
-      expect((await started.stop()).code).toBe(0);
+      await server.untilPrinted(new RegExp(`\\(process ${before[0]}\\) ended by SIGKILL: starting a new one`));
+      expect((await server.stop()).code).toBe(0);
     });
   });
 });

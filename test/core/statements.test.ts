@@ -8,13 +8,13 @@ import { forGraphql, rolledBack, startApi, type TestApi } from "../support/api.t
 import { collectMessages } from "../support/logger.ts";
 
 const { logger, lines: statements } = collectMessages("info");
-const logged = {
+const options = {
   dbAggregatesEnabled: true,
   logQuery: true,
   logger,
 };
-const rest = await startApi(logged);
-const graphql = await startApi(forGraphql(logged));
+const rest = await startApi(options);
+const graphql = await startApi(forGraphql(options));
 
 afterAll(() => Promise.all([rest.close(), graphql.close()]));
 

@@ -27,7 +27,7 @@ const settings = (secret: JwtSecret, overrides: { jwtSecretIsBase64?: boolean; j
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const ed = generateKeyPairSync("ed25519");
+const ed25519 = generateKeyPairSync("ed25519");
 
 const jwkOf = (key: KeyObject, extraMembers: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
   ...key.export({ format: "jwk" }),
@@ -139,7 +139,7 @@ describe("numbers of claims", () => {
 });
 
 describe("key settings", () => {
-  const accepted: [string, JwtSecret, { jwtSecretIsBase64?: boolean }?, string[]?][] = [
+  const acceptedSecrets: [string, JwtSecret, { jwtSecretIsBase64?: boolean }?, string[]?][] = [
     ["a plain secret", "0123456789012345678901234567890x", {}, ["HS256"]],
     ["a secret in base64", Buffer.alloc(32, 250).toString("base64"), { jwtSecretIsBase64: true }, ["HS256"]],
     [
@@ -159,7 +159,7 @@ describe("key settings", () => {
     ],
     [
       "a JWKS in base64",
-      Buffer.from(JSON.stringify({ keys: [jwkOf(ed.publicKey)] })).toString("base64"),
+      Buffer.from(JSON.stringify({ keys: [jwkOf(ed25519.publicKey)] })).toString("base64"),
       { jwtSecretIsBase64: true },
       ["EdDSA", "Ed25519"],
     ],
@@ -171,15 +171,15 @@ describe("key settings", () => {
     ],
     ["a key object", { type: "HS512", key: "s".repeat(64) }, {}, ["HS512"]],
     ["a key object with PEM", { type: "PS384", key: pemOf(rsa.publicKey) }, {}, ["PS384"]],
-    ["Ed25519", { type: "Ed25519", key: pemOf(ed.publicKey) }, {}, ["EdDSA", "Ed25519"]],
+    ["Ed25519", { type: "Ed25519", key: pemOf(ed25519.publicKey) }, {}, ["EdDSA", "Ed25519"]],
   ];
-  test.each(accepted)("R-AUT-3 %s", (_title, secret, overrides = {}, algorithms = []) => {
+  test.each(acceptedSecrets)("R-AUT-3 %s", (_title, secret, overrides = {}, algorithms = []) => {
     const keys = settings(secret, overrides)[0]?.keys.getKeys();
     expect(keys?.map((key) => key.algorithms)).toEqual([algorithms]);
   });
 
   const SECRET = "do-not-print-me";
-  const refused: [string, JwtSecret, RegExp, boolean?][] = [
+  const refusedSecrets: [string, JwtSecret, RegExp, boolean?][] = [
     ["a short secret", SECRET, /a secret of 15 bytes: 32 or more are required/],
     ["what is not base64", `${SECRET}!`.repeat(4), /is not base64/, true],
     ["a short secret in base64", "c2hvcnQ=", /a secret of 5 bytes/, true],
@@ -238,7 +238,7 @@ describe("key settings", () => {
       /two configurations for the same token location and issuer/,
     ],
   ];
-  test.each(refused)(
+  test.each(refusedSecrets)(
     "R-AUT-3 G-AUTH-11 %s stops the start, and the message does not contain the key",
     (_title, secret, message, isBase64 = false) => {
       let caught: unknown;
@@ -262,7 +262,7 @@ describe("reading a token", () => {
     const reading = readToken(token, keys(secret), 500);
     return "failure" in reading ? reading.failure.kind : "verified";
   };
-  const signed: [string, string, KeyObject, Record<string, unknown>][] = [
+  const signatureCases: [string, string, KeyObject, Record<string, unknown>][] = [
     ...["RS256", "RS384", "RS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [
       alg,
       alg,
@@ -279,9 +279,9 @@ describe("reading a token", () => {
       const pair = generateKeyPairSync("ec", { namedCurve: curve });
       return [curve, ["ES256", "ES384", "ES512"][i]!, pair.privateKey, jwkOf(pair.publicKey)];
     }),
-    ["Ed25519", "EdDSA", ed.privateKey, jwkOf(ed.publicKey)],
+    ["Ed25519", "EdDSA", ed25519.privateKey, jwkOf(ed25519.publicKey)],
   ];
-  test.each(signed)(
+  test.each(signatureCases)(
     "R-AUT-3 G-AUTH-11 a token signed with %s is verified, and a changed payload or signature is refused",
     (_title, algorithm, key, secret) => {
       const token = signToken({ role: "x" }, { algorithm, key });
@@ -329,11 +329,13 @@ describe("reading a token", () => {
   });
   test("R-AUT-3 numbers of the payload keep their digits", () => {
     const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret), 500);
-    expect("signed" in reading && encodeClaim(reading.signed.exactClaims)).toBe('{"id":12345678901234567890}');
+    expect("signedClaims" in reading && encodeClaim(reading.signedClaims.exactClaims)).toBe(
+      '{"id":12345678901234567890}',
+    );
   });
 });
 
-const declared = collectSettings({ plugins: [jwtTokens] });
+const declaredSettings = collectSettings({ plugins: [jwtTokens] });
 
 /** Runs only the plugin. `change` replaces the options, as a reload of the settings does. */
 const plugin = (startOptions: RelApiOptions) => {
@@ -341,7 +343,7 @@ const plugin = (startOptions: RelApiOptions) => {
   const interceptedHooks = interceptHooks(hooks);
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
-  let options = resolveOptions(startOptions, declared);
+  let options = resolveOptions(startOptions, declaredSettings);
   const listeners: (() => void)[] = [];
   const context = {
     get options() {
@@ -375,7 +377,7 @@ const plugin = (startOptions: RelApiOptions) => {
         (error: Error) => error.message,
       ),
     change: (next: RelApiOptions) => {
-      options = resolveOptions(next, declared);
+      options = resolveOptions(next, declaredSettings);
       for (const listener of listeners) listener();
     },
     log,
@@ -425,7 +427,7 @@ describe("settings that change", () => {
 
 describe("keys by address", () => {
   const MINUTE = 60_000;
-  const now = Date.parse("2026-01-01T00:00:00Z");
+  const nowMs = Date.parse("2026-01-01T00:00:00Z");
   test.each<[string, Record<string, string>, number]>([
     ["max-age", { "cache-control": "public, max-age=300" }, 300_000],
     ["s-maxage before max-age", { "cache-control": "max-age=300, s-maxage=600" }, 600_000],
@@ -441,7 +443,7 @@ describe("keys by address", () => {
     ["nothing", {}, 60 * MINUTE],
     ["an age that is none", { "cache-control": "max-age=soon" }, 60 * MINUTE],
   ])("G-AUTH-11 refresh by %s", (_title, headers, delay) => {
-    expect(computeRefreshDelayMs(new Headers(headers), now)).toBe(delay);
+    expect(computeRefreshDelayMs(new Headers(headers), nowMs)).toBe(delay);
   });
 
   test.each([
@@ -451,13 +453,13 @@ describe("keys by address", () => {
     "R-AUT-12 G-AUTH-11 a cached token is refused once its key is removed from the set, with max-age=%i",
     async (age, ms) => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-      let keys = [jwkOf(ed.publicKey)];
+      let keys = [jwkOf(ed25519.publicKey)];
       const url = await serve(() => ({
         headers: { "cache-control": `max-age=${age}` },
         body: JSON.stringify({ keys }),
       }));
       const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
-      const token = signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey });
+      const token = signToken({ role: "x" }, { algorithm: "EdDSA", key: ed25519.privateKey });
       expect(await ask(token)).toBe("x"); // waits for the first fetch
       expect(await ask(token)).toBe("x");
       keys = [jwkOf(rsa.publicKey)];
@@ -469,7 +471,7 @@ describe("keys by address", () => {
   test("G-AUTH-11 tokens are refused while there are no keys", async () => {
     const url = await serve(() => ({ status: 503, body: "" }));
     const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
-    expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey }))).toBe(
+    expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed25519.privateKey }))).toBe(
       "No suitable key or wrong key type",
     );
     close();
@@ -491,8 +493,8 @@ describe("keys by address", () => {
     });
     return new URL(`http://user:pass-word@127.0.0.1:${port}/keys?token=hidden-word`);
   };
-  const openRing = (url: URL, log: unknown[] = [], changed = vi.fn()): KeyRing => {
-    ring = createRemoteKeys({ url, onChange: changed, logger: { error: (...line) => log.push(line), info: () => {} } });
+  const openRing = (url: URL, log: unknown[] = [], onChange = vi.fn()): KeyRing => {
+    ring = createRemoteKeys({ url, onChange, logger: { error: (...line) => log.push(line), info: () => {} } });
     return ring;
   };
 
@@ -505,34 +507,34 @@ describe("keys by address", () => {
       headers: { "cache-control": "max-age=120" },
       body: JSON.stringify({ keys }),
     }));
-    const changed = vi.fn();
+    const onChange = vi.fn();
     const log: unknown[] = [];
-    const opened = openRing(url, log, changed);
-    expect(opened.getKeys()).toEqual([]);
-    await opened.firstFetch;
-    expect(opened.firstFetch).toBeUndefined();
+    const keyRing = openRing(url, log, onChange);
+    expect(keyRing.getKeys()).toEqual([]);
+    await keyRing.firstFetch;
+    expect(keyRing.firstFetch).toBeUndefined();
     expect(authorization).toBe(`Basic ${Buffer.from("user:pass-word").toString("base64")}`);
-    expect(opened.getKeys().map((key) => key.kid)).toEqual(["one"]);
-    expect(changed).toHaveBeenCalledTimes(1);
+    expect(keyRing.getKeys().map((key) => key.kid)).toEqual(["one"]);
+    expect(onChange).toHaveBeenCalledTimes(1);
 
     keys = [jwkOf(ec.publicKey, { kid: "two" })];
     vi.advanceTimersByTime(119_000);
-    expect(opened.getKeys().map((key) => key.kid)).toEqual(["one"]);
+    expect(keyRing.getKeys().map((key) => key.kid)).toEqual(["one"]);
     vi.advanceTimersByTime(1_000);
-    await until(() => opened.getKeys()[0]?.kid === "two", "the new keys have been fetched");
-    expect(opened.getKeys()).toHaveLength(1);
-    expect(changed).toHaveBeenCalledTimes(2);
+    await until(() => keyRing.getKeys()[0]?.kid === "two", "the new keys have been fetched");
+    expect(keyRing.getKeys()).toHaveLength(1);
+    expect(onChange).toHaveBeenCalledTimes(2);
 
     status = 500;
     vi.advanceTimersByTime(120_000);
     await until(() => log.length > 0, "the fetch has failed");
     expect(log).toHaveLength(1);
-    expect(opened.getKeys().map((key) => key.kid)).toEqual(["two"]);
+    expect(keyRing.getKeys().map((key) => key.kid)).toEqual(["two"]);
     expect(JSON.stringify(log)).not.toMatch(/hidden-word|pass-word/);
     status = 200;
-    keys = [jwkOf(ed.publicKey, { kid: "three" })];
+    keys = [jwkOf(ed25519.publicKey, { kid: "three" })];
     vi.advanceTimersByTime(5_000);
-    await until(() => opened.getKeys()[0]?.kid === "three", "the keys have been fetched again");
+    await until(() => keyRing.getKeys()[0]?.kid === "three", "the keys have been fetched again");
   });
 
   test.each([
@@ -542,9 +544,9 @@ describe("keys by address", () => {
     ["more than a set can be", " ".repeat(1024 * 1024 + 1)],
   ])("G-AUTH-11 a response with %s is logged and gives no keys", async (_title, body) => {
     const log: unknown[] = [];
-    const opened = openRing(await serve(() => ({ body })), log);
-    await opened.firstFetch;
-    expect(opened.getKeys()).toEqual([]);
+    const keyRing = openRing(await serve(() => ({ body })), log);
+    await keyRing.firstFetch;
+    expect(keyRing.getKeys()).toEqual([]);
     expect(log).toHaveLength(1);
   });
 });

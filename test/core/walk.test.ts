@@ -324,7 +324,7 @@ describe("plan walk", () => {
   });
 
   test("X-ROW-1b mapPlan adds filters to every read by its relation", () => {
-    const filtered = mapPlan(plan, model, {
+    const filteredPlan = mapPlan(plan, model, {
       read: (read, { relation: readRelation }) => ({
         ...read,
         where: {
@@ -333,11 +333,15 @@ describe("plan walk", () => {
         },
       }),
     });
-    const added: string[] = [];
-    visitPlan(filtered, model, {
+    const addedColumns: string[] = [];
+    visitPlan(filteredPlan, model, {
       expression: (expression) =>
-        void (expression.kind === "column" && expression.name.startsWith("only_") && added.push(expression.name)),
+        void (
+          expression.kind === "column" &&
+          expression.name.startsWith("only_") &&
+          addedColumns.push(expression.name)
+        ),
     });
-    expect(added.sort()).toEqual(["only_vessels", "only_voyages"]);
+    expect(addedColumns.sort()).toEqual(["only_vessels", "only_voyages"]);
   });
 });

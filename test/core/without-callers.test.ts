@@ -77,7 +77,7 @@ describe("metadata", async () => {
   ]);
   const fullApi = await start([], { metadata });
   const noPermissions = await start(["metadata-permissions"], { metadata });
-  const none = await start(["metadata"], { metadata });
+  const noMetadata = await start(["metadata"], { metadata });
   const noLoader = await start(["metadata-loader"], { metadata });
   const musicians = "{ Musician(order_by: {id: asc}) { id } }";
 
@@ -94,7 +94,7 @@ describe("metadata", async () => {
   });
 
   test.each([
-    ["metadata", none],
+    ["metadata", noMetadata],
     ["metadata-loader", noLoader],
   ])("G-MET-1 without %s the option changes nothing", async (_, api) => {
     expect((await api.gql(musicians)).errors[0].message).toBe("field 'Musician' not found in type: 'query_root'");
@@ -106,12 +106,12 @@ describe("live queries", async () => {
   const subscription = "subscription { artist_by_pk(id: 4) { country } }";
   const country = (api: TestApi, value: string | null): Promise<unknown> =>
     api.sql("update artist set country = $1 where id = 4", [value]);
-  const closing = (api: TestApi, protocol: string, path?: string): Promise<unknown> =>
+  const untilClosed = (api: TestApi, protocol: string, path?: string): Promise<unknown> =>
     openSocket(api, { protocols: [protocol], ...(path === undefined ? {} : { path }) }).then(
       ({ closed }) => closed,
       (error: Error) => error.message,
     );
-  const subscribed = async (api: TestApi) => {
+  const openSubscription = async (api: TestApi) => {
     const socket = await openSocket(api);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: subscription } });
@@ -138,17 +138,17 @@ describe("live queries", async () => {
 
   test("G-HTTP-12 without live-queries the address of sockets is unknown", async () => {
     expect((await noQueries.get("/v1/graphql/ws")).status).toBe(404);
-    expect(await closing(noQueries, "graphql-transport-ws")).toMatch(/^refused with 404/);
+    expect(await untilClosed(noQueries, "graphql-transport-ws")).toMatch(/^refused with 404/);
   });
 
   test("X-UPG-1 without upgrades and the transports an upgrade is a plain request", async () => {
     const noUpgrades = await start(["upgrades"]);
     expect("attach" in noUpgrades.relApi).toBe(false);
-    expect(await closing(noUpgrades, "graphql-transport-ws")).toMatch(/^refused with 426/);
+    expect(await untilClosed(noUpgrades, "graphql-transport-ws")).toMatch(/^refused with 426/);
   });
 
   test("G-WS-1 without websocket-transport its protocol is not supported", async () => {
-    expect(await closing(noTransport, "graphql-transport-ws")).toMatchObject({ code: 1002 });
+    expect(await untilClosed(noTransport, "graphql-transport-ws")).toMatchObject({ code: 1002 });
     const legacy = await openSocket(noTransport, { protocols: ["graphql-ws"] });
     legacy.send({ type: "connection_init", payload: { headers: asAdmin() } });
     expect(await legacy.next((message) => message.type === "connection_ack")).toEqual({ type: "connection_ack" });
@@ -164,11 +164,11 @@ describe("live queries", async () => {
   });
 
   test("G-WSL-1 without legacy-websocket its protocol is not supported", async () => {
-    expect(await closing(noLegacy, "graphql-ws", "/v1/graphql")).toMatchObject({ code: 1002 });
+    expect(await untilClosed(noLegacy, "graphql-ws", "/v1/graphql")).toMatchObject({ code: 1002 });
   });
 
   test("G-SUB-4 without notify-changes and replication-changes the next change source is used", async () => {
-    const socket = await subscribed(noLegacy);
+    const socket = await openSubscription(noLegacy);
     await country(noLegacy, "FR");
     expect(await socket.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { country: "FR" } } },
@@ -178,8 +178,8 @@ describe("live queries", async () => {
   });
 
   test("G-SUB-4 without any change source a live query sends one result", async () => {
-    const socket = await subscribed(apiWithoutSources);
-    const watching = await subscribed(noLegacy);
+    const socket = await openSubscription(apiWithoutSources);
+    const watching = await openSubscription(noLegacy);
     await country(apiWithoutSources, "FR");
     // an api that has sources has noticed the change by then
     expect(await watching.next((message) => message.type === "next")).toMatchObject({

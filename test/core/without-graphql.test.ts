@@ -191,7 +191,7 @@ const GROUPS: readonly Group[] = [
 ];
 
 /** Types of columns, a comparison of them, and the condition of a column that has it. */
-const COMPARED: Readonly<Record<string, readonly [comparison: string, relation: string, column: string]>> = {
+const COMPARISONS: Readonly<Record<string, readonly [comparison: string, relation: string, column: string]>> = {
   any: ["Int_comparison_exp", "artist", "id"],
   array: ["String_array_comparison_exp", "album", "tags"],
   jsonb: ["jsonb_comparison_exp", "artist", "stats"],
@@ -212,7 +212,7 @@ const UPDATE_RULES: Readonly<Record<string, string>> = {
 /** The type members of the plugin's operators, as a group lists them. */
 const comparisonsOf = (name: string): readonly string[] =>
   (pluginOf(name).operators ?? []).flatMap((spec) => {
-    const [comparison] = spec.types.flatMap((type) => COMPARED[type] ?? []);
+    const [comparison] = spec.types.flatMap((type) => COMPARISONS[type] ?? []);
     const member = getOperatorName(spec);
     return comparison === undefined || member === undefined ? [] : `G-OP-1 ${comparison}.${member}`;
   });
@@ -223,8 +223,9 @@ const readMember = (line: string) => {
 };
 
 const ask = (type: string, field: string): string => {
-  const compared = Object.values(COMPARED).find(([comparison]) => comparison === type);
-  if (compared !== undefined) return `{ ${compared[1]}(where: {${compared[2]}: {${field}: null}}) { id } }`;
+  const columnCondition = Object.values(COMPARISONS).find(([comparison]) => comparison === type);
+  if (columnCondition !== undefined)
+    return `{ ${columnCondition[1]}(where: {${columnCondition[2]}: {${field}: null}}) { id } }`;
   if (type === "query_root") return `{ ${field} }`;
   if (type === "mutation_root") return `mutation { ${field} }`;
   const [, table = "", input] = /^(\w+?)(?:_(bool_exp|order_by|insert_input))?$/.exec(type) ?? [];

@@ -10,18 +10,18 @@ import { leaveOut, pluginOf } from "./left-out.ts";
 const start = (names: readonly string[], options: StartOptions = {}) =>
   startApi({ dbTxEnd: "rollback", dbPlanEnabled: true, ...options, parts: leaveOut(...names) });
 
-const refused = (
+const refusalOf = (
   status: number,
   code: string,
   members: Readonly<Record<string, unknown>> = {},
 ): Pick<Case, "status" | "answer"> => ({ status, answer: expect.objectContaining({ code, ...members }) });
 
-const unknownOperator = refused(400, "PGRST100", { message: expect.stringContaining("failed to parse filter") });
+const unknownOperator = refusalOf(400, "PGRST100", { message: expect.stringContaining("failed to parse filter") });
 const unavailable = (type: string): Pick<Case, "status" | "answer"> =>
-  refused(406, "PGRST107", { message: `None of these media types are available: ${type}` });
+  refusalOf(406, "PGRST107", { message: `None of these media types are available: ${type}` });
 const noMethod = (method: string): Pick<Case, "status" | "answer"> =>
-  refused(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
-const noPath = refused(404, "PGRST125", { message: "Invalid path specified in request URL" });
+  refusalOf(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
+const noPath = refusalOf(404, "PGRST125", { message: "Invalid path specified in request URL" });
 
 const answers = (title: string, request: string, answer: unknown, members: Partial<Case> = {}): Case => ({
   title,
@@ -64,14 +64,14 @@ describe("bodies, hints, raised errors, event streams", async () => {
       request: "POST /ports",
       headers: { "content-type": "text/csv" },
       body: "name\nOslo",
-      ...refused(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
+      ...refusalOf(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
     },
     {
       title: "R-BODY-1 without csv-bodies calls do not accept the type",
       request: "POST /rpc/add_numbers",
       headers: { "content-type": "text/csv" },
       body: "a,b\n1,2",
-      ...refused(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
+      ...refusalOf(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
     },
     answers("R-MED-2 without csv-bodies responses in CSV still work", "GET /vessels?select=id&id=eq.1", undefined, {
       ...accept("text/csv"),
@@ -80,27 +80,27 @@ describe("bodies, hints, raised errors, event streams", async () => {
     {
       title: "R-PATH-10 without suggestions a similar relation is not named",
       request: "GET /vessel",
-      ...refused(404, "PGRST205", { hint: null }),
+      ...refusalOf(404, "PGRST205", { hint: null }),
     },
     {
       title: "R-EMB-19 without suggestions a similar relationship is not named",
       request: "GET /vessels?select=port(id)",
-      ...refused(400, "PGRST200", { hint: null }),
+      ...refusalOf(400, "PGRST200", { hint: null }),
     },
     {
       title: "R-RPC-10 without suggestions a similar function is not named",
       request: "GET /rpc/add_number",
-      ...refused(404, "PGRST202", { hint: null }),
+      ...refusalOf(404, "PGRST202", { hint: null }),
     },
     {
       title: "R-RPC-10 without suggestions similar parameters are not named",
       request: "GET /rpc/add_numbers?a=1&c=2",
-      ...refused(404, "PGRST202", { hint: null }),
+      ...refusalOf(404, "PGRST202", { hint: null }),
     },
     {
       title: "R-ERR-4 without raised-errors the SQLSTATE has the status of other SQLSTATEs",
       request: "GET /rpc/raise_state?state=PT418&text=teapot",
-      ...refused(400, "PT418", { message: "teapot" }),
+      ...refusalOf(400, "PT418", { message: "teapot" }),
     },
     {
       title: "R-MED-1 without rest-live event streams are unavailable",
@@ -142,7 +142,7 @@ describe("operators", async () => {
     {
       title: "R-LEX-11 without text-operators match is unknown in trees",
       request: "GET /vessels?or=(name.match.A,id.eq.1)",
-      ...refused(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }),
+      ...refusalOf(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }),
     },
     answers("R-FLT-1 the operators of the other plugins work", "GET /vessels?select=id&id=gte.2&order=id", [
       { id: 2 },
@@ -173,7 +173,7 @@ describe("operators", async () => {
 });
 
 describe("embeds", async () => {
-  const unknownEmbed = refused(400, "PGRST100", {
+  const unknownEmbed = refusalOf(400, "PGRST100", {
     message: expect.stringContaining("failed to parse select parameter"),
   });
   cases(await start(["spread-embeds"]), [
@@ -205,7 +205,7 @@ describe("embeds", async () => {
     {
       title: "R-EMB-2 without computed-relationships functions of a row are not relationships",
       request: "GET /vessels?select=id,home_harbour(name)",
-      ...refused(400, "PGRST200"),
+      ...refusalOf(400, "PGRST200"),
     },
     answers("R-CMP-1 without computed-relationships computed fields still work", "GET /vessels?select=label&id=eq.1", [
       { label: "Ariel #1" },
@@ -220,12 +220,12 @@ describe("embeds", async () => {
     {
       title: "R-EMB-2 without relationships a relation cannot be embedded",
       request: "GET /vessels?select=id,ports(name)",
-      ...refused(400, "PGRST200"),
+      ...refusalOf(400, "PGRST200"),
     },
     {
       title: "R-EMB-2 without relationships a relation cannot be spread",
       request: "GET /vessels?select=id,...ports(name)",
-      ...refused(400, "PGRST200"),
+      ...refusalOf(400, "PGRST200"),
     },
     answers("R-SEL-1 without relationships rows are read", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
   ]);
@@ -277,7 +277,7 @@ describe("methods", async () => {
     {
       title: "R-PATH-8 without rest-rpc no function is served at the root",
       request: "GET /",
-      ...refused(404, "PGRST126"),
+      ...refusalOf(404, "PGRST126"),
     },
   ]);
   cases(await start(["rest-options", "openapi-page"]), [
@@ -289,7 +289,7 @@ describe("methods", async () => {
     {
       title: "R-PATH-7 without rest-options OPTIONS is not allowed for functions",
       request: "OPTIONS /rpc/add_numbers",
-      ...refused(405, "PGRST101"),
+      ...refusalOf(405, "PGRST101"),
     },
     {
       title: "R-COR-2 without rest-options preflights are answered",
@@ -315,13 +315,13 @@ describe("methods", async () => {
     {
       title: "R-PATH-8 without openapi the root is disabled",
       request: "GET /",
-      ...refused(404, "PGRST126", { message: "Root endpoint metadata is disabled" }),
+      ...refusalOf(404, "PGRST126", { message: "Root endpoint metadata is disabled" }),
     },
     {
       title: "R-PATH-8 without openapi there is no page either",
       request: "GET /",
       headers: { accept: "text/html" },
-      ...refused(404, "PGRST126"),
+      ...refusalOf(404, "PGRST126"),
     },
     {
       title: "R-OPT-8 without openapi the root allows no reads",
@@ -334,12 +334,12 @@ describe("methods", async () => {
     {
       title: "R-PATH-4 without catalog-introspection there are no relations",
       request: "GET /vessels",
-      ...refused(404, "PGRST205"),
+      ...refusalOf(404, "PGRST205"),
     },
     {
       title: "R-RPC-1 without catalog-introspection there are no functions",
       request: "GET /rpc/add_numbers?a=1&b=2",
-      ...refused(404, "PGRST202"),
+      ...refusalOf(404, "PGRST202"),
     },
   ]);
   cases(await start(["rest"]), [

@@ -12,13 +12,13 @@ const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "
 /** No preset starts without the plugin that connects (X-CON-1). */
 const plugins = fullCompat(options).plugins.filter(({ connector }) => connector === undefined);
 
-const opened: RelApi[] = [];
+const startedApis: RelApi[] = [];
 afterEach(async () => {
-  for (const api of opened.splice(0)) await api.close();
+  for (const api of startedApis.splice(0)) await api.close();
 });
 
 const startWithout = (names: readonly string[]): void => {
-  opened.push(relApi(compose(fullCompat(options), ...names.map(without))));
+  startedApis.push(relApi(compose(fullCompat(options), ...names.map(without))));
 };
 
 const thrownBy = (run: () => void): unknown => {
@@ -45,12 +45,12 @@ describe.each(plugins.map((plugin): [string, Plugin] => [plugin.name, plugin]))(
         const error = thrownBy(() => startWithout(removedNames));
         if (error === undefined) break;
         if (!(error instanceof RelApiError)) throw error;
-        const [, waiting = "", removed = ""] =
+        const [, dependentName = "", removedName = ""] =
           /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(
             error.message,
           ) ?? [];
-        expect(removedNames, error.message).toContain(removed);
-        removedNames.push(waiting);
+        expect(removedNames, error.message).toContain(removedName);
+        removedNames.push(dependentName);
       }
       expect([...removedNames].sort()).toEqual([name, ...dependents].sort());
     },

@@ -7,10 +7,10 @@ const core = fileURLToPath(new URL("../../core/", import.meta.url));
 const files = readdirSync(core, { recursive: true, encoding: "utf8" }).filter((name) => /\.(?:ts|md|sql)$/.test(name));
 
 /** A hook has the name of a surface, and ids of rules name the place of a contract. */
-const ALLOWED = /\bbuildGqlField\b|\b[RGX]-[A-Z]+-\d+/g;
+const ALLOWED_WORDS = /\bbuildGqlField\b|\b[RGX]-[A-Z]+-\d+/g;
 
 test.each(files)("the file core/%s names no surface and no dialect", (name) => {
-  const text = readFileSync(core + name, "utf8").replaceAll(ALLOWED, "");
+  const text = readFileSync(core + name, "utf8").replaceAll(ALLOWED_WORDS, "");
   expect(text).not.toMatch(/graphql|gql|hasura|pgrst|postgrest|schema cache|jwt\.claims|app\.settings/i);
 });
 
@@ -27,7 +27,7 @@ const listRetired = (): readonly string[] => {
   const rows = [...glossary.matchAll(/^\| (.+?) \| .+? \| (.+?) \|$/gm)];
   const terms = new Set(rows.flatMap(([, term = ""]) => term.toLowerCase().match(/[a-z]+/g) ?? []));
   return rows
-    .flatMap(([, , retired = ""]) => retired.replaceAll(/[^,;]*\([^)]*\)[^,;]*/g, "").split(/[,;]/))
+    .flatMap(([, , retiredCell = ""]) => retiredCell.replaceAll(/[^,;]*\([^)]*\)[^,;]*/g, "").split(/[,;]/))
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => /^[a-z]{3,}(?: [a-z]+)*$/.test(entry) && !terms.has(entry));
 };
@@ -42,13 +42,13 @@ const wordsOf = (path: string): string => {
 };
 
 test.each(["core", "plugins", "presets"])("identifiers of %s contain no word that the glossary retired", (folder) => {
-  const retired = listRetired();
-  expect(retired).toEqual(expect.arrayContaining(["catalogue", "guest", "snippet", "header row"]));
+  const retiredTerms = listRetired();
+  expect(retiredTerms).toEqual(expect.arrayContaining(["catalogue", "guest", "snippet", "header row"]));
   const matches = readdirSync(root + folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) => {
       const words = wordsOf(`${folder}/${name}`);
-      return retired
+      return retiredTerms
         .filter((entry) => words.includes(` ${entry} `) || words.includes(` ${entry}s `))
         .map((entry) => `${name}: ${entry}`);
     });

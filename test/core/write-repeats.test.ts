@@ -106,7 +106,7 @@ const graphql =
 
 const to = (path: string) => () => path;
 const representation = { prefer: "return=representation" };
-const merged = { prefer: "resolution=merge-duplicates,return=representation" };
+const mergeHeaders = { prefer: "resolution=merge-duplicates,return=representation" };
 const numberedName = (n: number) => ({ name: `n${n}` });
 const INSERT = "mutation ($name: String) { insert_once_tag_one(object: {name: $name}) { id } }";
 const administrator = { "x-session-admin-secret": adminSecret };
@@ -119,7 +119,11 @@ const WRITES: readonly Write[] = [
   { send: rest("post", to("/tag"), () => ({ name: "taken" })), effects: 1, outcome: 409 },
   { send: rest("post", to("/tag"), () => ({ name: "taken" }), representation), effects: 1, outcome: 409 },
   { send: rest("post", to("/tag"), (n) => ({ ...numberedName(n), amount: -1 })), effects: 1, outcome: 400 },
-  { send: rest("post", to("/tag?on_conflict=name"), () => ({ name: "taken" }), merged), effects: 1, outcome: 200 },
+  {
+    send: rest("post", to("/tag?on_conflict=name"), () => ({ name: "taken" }), mergeHeaders),
+    effects: 1,
+    outcome: 200,
+  },
   {
     send: rest(
       "put",
@@ -213,17 +217,17 @@ let sentCount = 0;
 
 /** @returns values of the sequence that PostgreSQL takes for the writes, and their transactions */
 const sendAll = async (api: TestApi, writes: readonly Write[]): Promise<{ effects: number; transactions: number }> => {
-  const waiting = [...writes];
-  const misjudged: unknown[] = [];
+  const queue = [...writes];
+  const wrongOutcomes: unknown[] = [];
   const sender = async (): Promise<void> => {
-    for (let write = waiting.shift(); write !== undefined; write = waiting.shift()) {
+    for (let write = queue.shift(); write !== undefined; write = queue.shift()) {
       const outcome = await write.send(api, ++sentCount);
       if (JSON.stringify(outcome) !== JSON.stringify(write.outcome))
-        misjudged.push([WRITES.indexOf(write), WISHES.indexOf(write), outcome, write.outcome]);
+        wrongOutcomes.push([WRITES.indexOf(write), WISHES.indexOf(write), outcome, write.outcome]);
     }
   };
   await Promise.all(Array.from({ length: 6 }, sender));
-  expect(misjudged).toEqual([]);
+  expect(wrongOutcomes).toEqual([]);
   const sum = (read: (write: Write) => number): number => writes.reduce((all, write) => all + read(write), 0);
   return { effects: sum(({ effects }) => effects), transactions: sum(({ transactions = 1 }) => transactions) };
 };
@@ -261,7 +265,7 @@ describe("R-TX-18 a write runs once", () => {
         const [effects, preRequests] = [await valuesTaken("effects"), await valuesTaken("pre_requests")];
         const expected = await sendAll(
           api,
-          random.shuffled(
+          random.shuffle(
             Array.from({ length: WRITES_PER_ROUND }, (_each, n) => kinds[(round + n) % kinds.length] as Write),
           ),
         );

@@ -134,11 +134,11 @@ describe("trusted documents", () => {
   });
 
   test("G-ALW-1 the folder is read again with the schema", async () => {
-    const later = "query Later { team(limit: 1) { name } }";
-    expect(await send(allowlistApi, { query: later })).toEqual(NOT_ALLOWED);
-    await writeFile(join(folder, "later.gql"), later);
+    const laterDocument = "query Later { team(limit: 1) { name } }";
+    expect(await send(allowlistApi, { query: laterDocument })).toEqual(NOT_ALLOWED);
+    await writeFile(join(folder, "later.gql"), laterDocument);
     await allowlistApi.reload();
-    expect(await send(allowlistApi, { query: later })).toHaveProperty("data");
+    expect(await send(allowlistApi, { query: laterDocument })).toHaveProperty("data");
   });
 });
 

@@ -5,7 +5,7 @@ import { callGraphql, gqlError, installCallerSettings, readGraphqlSettings } fro
 import { adminSecret, bearer, jwtSecret, signToken, type SignOptions } from "../support/tokens.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-const now = (): number => Math.floor(Date.now() / 1000);
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 const ANON = { anonRole: "music_nobody" };
 const NO_ANONYMOUS = { anonRole: undefined };
@@ -316,7 +316,7 @@ describe("tokens", () => {
     error: `Could not verify JWT: ${reason}`,
     code: "invalid-jwt",
   });
-  const UNSIGNED = failureOf("JWSError JWSInvalidSignature");
+  const INVALID_SIGNATURE = failureOf("JWSError JWSInvalidSignature");
   const UNREADABLE = { error: /^Could not verify JWT: JWSError \(JSONDecodeError ".+"\)$/, code: "invalid-jwt" };
   testGranted([
     {
@@ -380,20 +380,25 @@ describe("tokens", () => {
       title: "G-AUTH-14 a token signed with another secret is refused",
       claims: READER,
       sign: { secret: "z".repeat(40) },
-      ...UNSIGNED,
+      ...INVALID_SIGNATURE,
     },
-    { title: "G-AUTH-11 a token with alg none is refused", claims: READER, sign: { algorithm: "none" }, ...UNSIGNED },
+    {
+      title: "G-AUTH-11 a token with alg none is refused",
+      claims: READER,
+      sign: { algorithm: "none" },
+      ...INVALID_SIGNATURE,
+    },
     {
       title: "G-AUTH-11 a token with another algorithm than the key's is refused",
       claims: READER,
       sign: { algorithm: "HS512" },
-      ...UNSIGNED,
+      ...INVALID_SIGNATURE,
     },
     {
       title: "G-AUTH-11 a token with another algorithm than the key object's is refused",
       options: { jwtSecret: { type: "HS384", key: jwtSecret } },
       claims: READER,
-      ...UNSIGNED,
+      ...INVALID_SIGNATURE,
     },
     { title: "G-AUTH-14 an expired token is refused", claims: { ...READER, exp: 1 }, ...failureOf("JWTExpired") },
     {
@@ -453,17 +458,17 @@ describe("tokens", () => {
       const answer = await callGraphql(api, bearer({ ...READER, ...claims }));
       return "data" in answer.json() ? "good" : gqlError(answer).message.replace("Could not verify JWT: ", "");
     };
-    expect(await ask(strictApi, { exp: now() - 2 })).toBe("JWTExpired");
-    expect(await ask(strictApi, { nbf: now() + 5 })).toBe("JWTNotYetValid");
-    expect(await ask(strictApi, { iat: now() + 5 })).toBe("JWTIssuedAtFuture");
-    expect(await ask(laxApi, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
-    expect(await ask(laxApi, { exp: now() - 70 })).toBe("JWTExpired");
+    expect(await ask(strictApi, { exp: nowSeconds() - 2 })).toBe("JWTExpired");
+    expect(await ask(strictApi, { nbf: nowSeconds() + 5 })).toBe("JWTNotYetValid");
+    expect(await ask(strictApi, { iat: nowSeconds() + 5 })).toBe("JWTIssuedAtFuture");
+    expect(await ask(laxApi, { exp: nowSeconds() - 50, nbf: nowSeconds() + 50, iat: nowSeconds() + 50 })).toBe("good");
+    expect(await ask(laxApi, { exp: nowSeconds() - 70 })).toBe("JWTExpired");
   });
   test("G-AUTH-14 the times of a cached token are checked again", async () => {
     const api = await withOptions({});
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
-    const headers = bearer({ ...READER, exp: now() + 5 });
+    const headers = bearer({ ...READER, exp: nowSeconds() + 5 });
     readGraphqlSettings(await callGraphql(api, headers));
     vi.setSystemTime(Date.now() + 6_000);
     const answer = await callGraphql(api, headers);
@@ -472,9 +477,9 @@ describe("tokens", () => {
   test("G-AUTH-11 keys of several kinds are fetched from an address", async () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const ed = generateKeyPairSync("ed25519");
+    const ed25519 = generateKeyPairSync("ed25519");
     const jwks = {
-      keys: [rsa, ec, ed].map(({ publicKey }, i) => ({
+      keys: [rsa, ec, ed25519].map(({ publicKey }, i) => ({
         ...publicKey.export({ format: "jwk" }),
         kid: `k${i}`,
         use: "sig",
@@ -497,7 +502,7 @@ describe("tokens", () => {
     for (const [algorithm, key, kid] of [
       ["RS256", rsa.privateKey, "k0"],
       ["ES256", ec.privateKey, "k1"],
-      ["EdDSA", ed.privateKey, "k2"],
+      ["EdDSA", ed25519.privateKey, "k2"],
     ] as const)
       expect(
         readGraphqlSettings(await callGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role,
@@ -513,7 +518,7 @@ describe("tokens", () => {
 });
 
 describe("the location of the token", () => {
-  const MALFORMED = { error: "Malformed Authorization header", code: "invalid-headers" };
+  const MALFORMED_HEADER = { error: "Malformed Authorization header", code: "invalid-headers" };
   const cookie: StartOptions = {
     jwtSecret: { ...HS, header: { type: "Cookie", name: "tok" } },
     corsAllowedOrigins: ["https://shop.example", "https://*.team.example"],
@@ -523,23 +528,31 @@ describe("the location of the token", () => {
   const token = signToken(READER);
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
   testRefused([
-    { title: "G-AUTH-13 another auth scheme is refused", headers: { authorization: "Basic eDp5" }, ...MALFORMED },
+    {
+      title: "G-AUTH-13 another auth scheme is refused",
+      headers: { authorization: "Basic eDp5" },
+      ...MALFORMED_HEADER,
+    },
     {
       title: "G-AUTH-13 the word bearer in lower case is refused",
       headers: { authorization: `bearer ${token}` },
-      ...MALFORMED,
+      ...MALFORMED_HEADER,
     },
     {
       title: "G-AUTH-13 the word Bearer without a token is refused",
       headers: { authorization: "Bearer" },
-      ...MALFORMED,
+      ...MALFORMED_HEADER,
     },
     {
       title: "G-AUTH-13 two tokens in one header are refused",
       headers: { authorization: `Bearer ${token} ${token}` },
-      ...MALFORMED,
+      ...MALFORMED_HEADER,
     },
-    { title: "G-AUTH-13 a token without the word Bearer is refused", headers: { authorization: token }, ...MALFORMED },
+    {
+      title: "G-AUTH-13 a token without the word Bearer is refused",
+      headers: { authorization: token },
+      ...MALFORMED_HEADER,
+    },
     {
       title: "G-AUTH-6 an invalid token in the cookie is refused",
       options: cookie,
@@ -1086,7 +1099,7 @@ describe("roles and variables of tokens", () => {
   });
   test("G-AUTH-19 the example of the reference returns its response", async () => {
     const api = await withOptions({});
-    const headers = { ...bearer({ sub: "7", exp: now() + 60, ...READER }), "X-Session-Role": "music_editor" };
+    const headers = { ...bearer({ sub: "7", exp: nowSeconds() + 60, ...READER }), "X-Session-Role": "music_editor" };
     expect(JSON.parse(readGraphqlSettings(await callGraphql(api, headers))["session.variables"]!)).toEqual({
       "x-session-role": "music_editor",
       "x-session-user-id": "7",

@@ -314,8 +314,8 @@ test("G-MET-6 small files that would expand to large values are refused at once,
 });
 
 test("G-MET-6 metadata that includes too many files is refused, and no further file is read", async () => {
-  const file = (name: string, included: string) =>
-    [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${included}.yaml"\n`).join("")] as const;
+  const file = (name: string, includedName: string) =>
+    [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${includedName}.yaml"\n`).join("")] as const;
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
   const folder = temporaryFolder({ ...forest, "metadata.yaml": 'version: 3\nsources: "!include a.yaml"\n' });
   const metadata = join(folder, "metadata.yaml");

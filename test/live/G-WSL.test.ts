@@ -12,7 +12,7 @@ const OLD = "/v1alpha1/graphql";
 
 const openLegacy = (path = "/v1/graphql"): Promise<TestSocket> => openSocket(api, { path, protocols: ["graphql-ws"] });
 
-const initiated = async (path?: string, payload?: unknown): Promise<TestSocket> => {
+const initLegacy = async (path?: string, payload?: unknown): Promise<TestSocket> => {
   const socket = await openLegacy(path);
   await socket.init(payload);
   return socket;
@@ -57,13 +57,13 @@ describe("the connection", () => {
   });
 
   test("G-WSL-9 connection_terminate ends the connection", async () => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     socket.send({ type: "connection_terminate" });
     expect((await socket.closed).code).toBe(1000);
   });
 
   test("G-WSL-10 a second connection_init is ignored", async () => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     socket.send({ type: "connection_init", payload: {} });
     start(socket, "1", "{ __typename }");
     expect(await socket.next()).toMatchObject({ type: "data", id: "1" });
@@ -73,7 +73,7 @@ describe("the connection", () => {
 
 describe("operations", () => {
   test("G-WSL-3 a query is answered by data and complete", async () => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     start(socket, "1", "query ($id: Int!) { album_by_pk(id: $id) { id } }", { id: 2 });
     expect(await socket.next()).toEqual({ type: "data", id: "1", payload: { data: { album_by_pk: { id: 2 } } } });
     expect(await socket.next()).toEqual({ type: "complete", id: "1" });
@@ -81,7 +81,7 @@ describe("operations", () => {
   });
 
   test("G-WSL-3 G-WSL-6 a live query sends data until stop, and an unknown id is ignored", async () => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     start(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     expect(await socket.next()).toMatchObject({ type: "data", id: "1" });
     await api.sql("update artist set country = 'L1' where id = 1");
@@ -102,7 +102,7 @@ describe("operations", () => {
   });
 
   test("G-WSL-6 G-WS-16a stop ends the query that runs", async () => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     const unlock = await lockTable(api.database, "studio");
     start(socket, "1", "{ studio(limit: 0) { id } }");
     await untilLocked(api.database);
@@ -115,7 +115,7 @@ describe("operations", () => {
   });
 
   test("G-WSL-4 an error before the execution is answered by error and complete", async () => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     start(socket, "1", "subscription { albun { id } }");
     const error = {
       message: "field 'albun' not found in type: 'subscription_root'",
@@ -124,7 +124,7 @@ describe("operations", () => {
     expect(await socket.next()).toEqual({ type: "error", id: "1", payload: { errors: [error] } });
     expect(await socket.next()).toEqual({ type: "complete", id: "1" });
     await socket.close();
-    const old = await initiated(OLD);
+    const old = await initLegacy(OLD);
     start(old, "1", "{ albun { id } }");
     expect(await old.next()).toEqual({
       type: "error",
@@ -141,7 +141,7 @@ describe("operations", () => {
 
   test("G-WSL-5 an error in the execution is answered by data with errors and complete", async () => {
     const mutation = 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }';
-    const socket = await initiated();
+    const socket = await initLegacy();
     start(socket, "1", mutation);
     expect(await socket.next()).toMatchObject({
       type: "data",
@@ -150,7 +150,7 @@ describe("operations", () => {
     });
     expect(await socket.next()).toEqual({ type: "complete", id: "1" });
     await socket.close();
-    const old = await initiated(OLD);
+    const old = await initLegacy(OLD);
     start(old, "1", mutation);
     expect(await old.next()).toMatchObject({
       type: "data",
@@ -197,7 +197,7 @@ describe("operations", () => {
     ["an unknown type", { type: "subscribe", id: "1" }],
     ["no id", { type: "start", payload: {} }],
   ])("G-WSL-8 the connection continues after an invalid message: %s", async (_, message) => {
-    const socket = await initiated();
+    const socket = await initLegacy();
     socket.send(message);
     expect(await socket.next()).toEqual({
       type: "connection_error",
@@ -234,7 +234,7 @@ describe("operations", () => {
       "create table if not exists public.revoked (id int primary key); insert into public.revoked values (1); grant select on public.revoked to music_reader",
     );
     await api.reload();
-    const socket = await initiated("/v1/graphql", { headers: asAdmin("music_reader") });
+    const socket = await initLegacy("/v1/graphql", { headers: asAdmin("music_reader") });
     start(socket, "1", "subscription { revoked { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { revoked: [{ id: 1 }] } } });
     await api.sql("revoke select on public.revoked from music_reader; insert into public.revoked values (2)");

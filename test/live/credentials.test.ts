@@ -104,13 +104,13 @@ describe("R-AUT-15", async () => {
     await api.relApi.reload();
     expect(await firstSocket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
     const token = sign(1, { role: "sea_clerk", aud: "others" });
-    const [otherSocket, none] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
+    const [otherSocket, noAudienceSocket] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
     changingOptions = { ...changingOptions, jwtAud: "us" };
     await api.relApi.reload();
     expect(await otherSocket.closed).toMatchObject({ code: 4403 });
-    expect([await isOpen(secondSocket), await isOpen(none)]).toEqual([true, true]);
+    expect([await isOpen(secondSocket), await isOpen(noAudienceSocket)]).toEqual([true, true]);
     await secondSocket.close();
-    await none.close();
+    await noAudienceSocket.close();
   });
 
   test("R-AUT-14 R-AUT-15 a reload of the settings keeps the keys while the key server is unavailable", async () => {

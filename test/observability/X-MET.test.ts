@@ -133,16 +133,16 @@ test("X-MET-5 a blocked event loop is visible in the metrics", async () => {
   const shortDelays = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
   const allDelays = "relapi_event_loop_delay_seconds_count";
   const countLongDelays = async (): Promise<number> => {
-    const now = await api.metrics();
-    return now[allDelays]! - now[shortDelays]!;
+    const metrics = await api.metrics();
+    return metrics[allDelays]! - metrics[shortDelays]!;
   };
   const before = await countLongDelays();
   const endMs = performance.now() + 600;
   while (performance.now() < endMs);
   await until(async () => (await countLongDelays()) > before, "the delay is counted");
-  const now = await api.metrics();
-  expect(now["relapi_event_loop_delay_max_seconds"]).toBeGreaterThan(0.5);
-  expect(now["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);
+  const metrics = await api.metrics();
+  expect(metrics["relapi_event_loop_delay_max_seconds"]).toBeGreaterThan(0.5);
+  expect(metrics["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);
 });
 
 test("X-MET-1 the metrics of the process are included, and api.metrics() returns the same text", async () => {

@@ -76,7 +76,7 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
       !requiredInputs.includes(input) &&
       (depth < 3 || nonNull(input.type).kind === "SCALAR" || nonNull(input.type).kind === "ENUM"),
   );
-  const chosenInputs = [...requiredInputs, ...random.some(optionalInputs, random.int(depth === 0 ? 4 : 3))];
+  const chosenInputs = [...requiredInputs, ...random.sample(optionalInputs, random.int(depth === 0 ? 4 : 3))];
   const members = chosenInputs.map((input) => [input.name, inputValue(schema, input.type, random, depth + 1)] as const);
   return {
     json: Object.fromEntries(members.map(([key, { json }]) => [key, json])),
@@ -136,8 +136,8 @@ export const drawDocument = (
     const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(namedType(field.type).kind));
     const branches = depth >= 3 ? [] : fields.filter((field) => namedType(field.type).kind === "OBJECT");
     const chosenFields = [
-      ...shape.some(leaves, 1 + shape.int(3)),
-      ...shape.some(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2)),
+      ...shape.sample(leaves, 1 + shape.int(3)),
+      ...shape.sample(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2)),
     ];
     const parts = chosenFields.map((field, index) => fieldText(field, depth, shape.chance(0.2) ? `a${index}: ` : ""));
     return `{ ${parts.length === 0 ? "__typename" : parts.join(" ")} }`;
@@ -154,7 +154,7 @@ export const drawDocument = (
   const rootFields = (schema.type(root).fields ?? []).filter(
     ({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"),
   );
-  const fields = shape.some(rootFields, shape.chance(0.85) || isSubscription ? 1 : 2);
+  const fields = shape.sample(rootFields, shape.chance(0.85) || isSubscription ? 1 : 2);
   const body =
     fields.length === 0
       ? "{ __typename }"

@@ -134,9 +134,9 @@ test(
       ...KNOWN_DOCUMENTS.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })),
       ...drawAll(random, await schemaOf(api)),
     ];
-    const subscribers: Subscriber[] = random.shuffled(
+    const subscribers: Subscriber[] = random.shuffle(
       documents.flatMap((document, index) =>
-        (index < KNOWN_DOCUMENTS.length ? CALLERS : random.some(CALLERS, 3)).flatMap((caller) =>
+        (index < KNOWN_DOCUMENTS.length ? CALLERS : random.sample(CALLERS, 3)).flatMap((caller) =>
           (index < KNOWN_DOCUMENTS.length ? TRANSPORTS : [random.pick(TRANSPORTS)]).map((transport) => ({
             transport,
             caller,
@@ -166,11 +166,11 @@ test(
     for (const [title, sql] of [["at first", ""] as const, ...CHANGES]) {
       if (sql !== "") await api.sql(sql);
       const expected = new Map<Subscriber, string>();
-      const alone = new Map<string, string>();
+      const answerByKey = new Map<string, string>();
       for (const subscriber of subscribers) {
         const key = JSON.stringify([subscriber.document, subscriber.caller]);
-        const answer = alone.get(key) ?? (await askAlone(subscriber));
-        alone.set(key, answer);
+        const answer = answerByKey.get(key) ?? (await askAlone(subscriber));
+        answerByKey.set(key, answer);
         expected.set(subscriber, answer);
       }
       const isAsExpected = ({ last, document }: Subscriber, answer: string): boolean =>

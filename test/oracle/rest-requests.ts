@@ -88,22 +88,22 @@ interface DrawnEmbed {
   readonly relationship: Relationship;
 }
 
-interface Built {
+interface BuiltSelect {
   readonly select: string;
   readonly embeds: readonly DrawnEmbed[];
 }
 
-const buildSelect = (request: RestShape, relation: Relation, depth: number): Built => {
+const buildSelect = (request: RestShape, relation: Relation, depth: number): BuiltSelect => {
   const { shape, model } = request;
   const parts = shape.chance(0.25)
     ? ["*"]
-    : shape.some(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
+    : shape.sample(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
   if (shape.chance(0.05)) parts.push("count()");
   const embeds: DrawnEmbed[] = [];
   const ways = relation.relationships.filter(
     ({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && findRelation(model, target) !== undefined,
   );
-  for (const relationship of depth >= 2 ? [] : shape.some(ways, shape.int(3))) {
+  for (const relationship of depth >= 2 ? [] : shape.sample(ways, shape.int(3))) {
     const target = findRelation(model, relationship.target)!;
     const name = relationship.routine?.name ?? target.name;
     const hint =
@@ -140,7 +140,7 @@ const condition = (request: RestShape, relation: Relation, prefix: string): read
 };
 
 const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly DrawnEmbed[]): string => {
-  const terms = shape.some(columnsOf(relation), 1 + shape.int(2)).map(({ name }) => name);
+  const terms = shape.sample(columnsOf(relation), 1 + shape.int(2)).map(({ name }) => name);
   const toOne = embeds.find(({ relationship }) => relationship.isToOne);
   if (toOne !== undefined && shape.chance(0.3) && columnsOf(toOne.relation).length > 0)
     terms.unshift(`${toOne.name}(${shape.pick(columnsOf(toOne.relation)).name})`);
@@ -182,7 +182,7 @@ const jsonOf = (request: RestShape, type: number): unknown => {
 };
 
 const rowsOf = (request: RestShape, relation: Relation, count: number): Readonly<Record<string, unknown>>[] => {
-  const columns = request.shape.some(columnsOf(relation), 1 + request.shape.int(4));
+  const columns = request.shape.sample(columnsOf(relation), 1 + request.shape.int(4));
   return Array.from({ length: count }, () =>
     Object.fromEntries(columns.map((column) => [column.name, jsonOf(request, column.type)])),
   );

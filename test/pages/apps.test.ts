@@ -161,12 +161,12 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
     async (tool, file, bundle) => {
       rmSync(join(folder, "dist"), { recursive: true, force: true });
       await bundle();
-      const alone = mkdtempSync(join(tmpdir(), "relapi-alone-"));
-      atFileEnd(async () => rmSync(alone, { recursive: true, force: true }));
-      cpSync(join(folder, "dist"), alone, { recursive: true });
+      const bundleFolder = mkdtempSync(join(tmpdir(), "relapi-alone-"));
+      atFileEnd(async () => rmSync(bundleFolder, { recursive: true, force: true }));
+      cpSync(join(folder, "dist"), bundleFolder, { recursive: true });
       const { databaseUrl: DATABASE_URL } = (await testDatabase()).options;
       const env = { DATABASE_URL, JWT_SECRET: jwtSecret };
-      await withServer(join(alone, file), env, async ({ send, port, stderr }) => {
+      await withServer(join(bundleFolder, file), env, async ({ send, port, stderr }) => {
         const artist = await send("GET", "/api/artist?select=id&limit=1&order=id", { headers });
         expect(artist.json()).toEqual([{ id: 1 }]);
         const body = { query: "{ artist(limit: 1, order_by: {id: asc}) { id } }" };
@@ -185,7 +185,7 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
           expect(stderr()).toContain(`${part} is disabled: its files are not in the bundle of the application`);
       });
       if (tool === "webpack") return;
-      await withServer(join(alone, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(
+      await withServer(join(bundleFolder, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(
         () => expect.unreachable("the embedded database started without its files"),
         (error: Error) =>
           expect(error.message).toContain(

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "relapi-code-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const { blocks, shared } = listCode();
+const { blocks, sharedFiles } = listCode();
 const write = (file: string, text: string): void => {
   mkdirSync(dirname(join(folder, file)), { recursive: true });
   writeFileSync(join(folder, file), text);
@@ -25,7 +25,7 @@ for (const name of ["@types", "express", "graphql", "pg", "pino", "tapable", "zo
   symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
 write("package.json", '{ "type": "module" }');
 for (const { file, text } of blocks) write(file, text);
-for (const [file, text] of shared) write(file, text);
+for (const [file, text] of sharedFiles) write(file, text);
 
 /** Compiles a block to JavaScript, beside its TypeScript. */
 const emit = async ({ file, text }: (typeof blocks)[number]): Promise<string> => {
@@ -39,7 +39,10 @@ test("C-API-6 each block of TypeScript compiles under every strict option", () =
   const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipLibCheck", "false"];
   const ofFrameworks = ["--jsx", "preserve", "--experimentalDecorators"];
   const options = ["--noEmit", "--target", "es2022", "--types", "node", "--module", "nodenext"];
-  const files = [...blocks.map(({ file }) => file), ...[...shared.keys()].filter((file) => file.endsWith(".d.ts"))];
+  const files = [
+    ...blocks.map(({ file }) => file),
+    ...[...sharedFiles.keys()].filter((file) => file.endsWith(".d.ts")),
+  ];
   const { stdout, stderr } = spawnSync(
     join(root, "node_modules/.bin/tsc"),
     [...options, ...strict, ...ofFrameworks, ...files],

@@ -203,18 +203,18 @@ test("X-SET-7 an option that is read only once cannot change", async () => {
 });
 
 test("X-SET-7 R-LIM-1 limits of REST and the first admin secret follow a source", async () => {
-  let found: RelApiOptions = {};
+  let storedOptions: RelApiOptions = {};
   const moving = definePlugin({
     name: "moving",
-    apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => found }),
+    apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => storedOptions }),
   });
-  const own = await startApi({ parts: [moving], adminSecret: undefined });
-  const askFields = async () => (await own.get("/ports?select=id,name&limit=1")).status;
+  const ownApi = await startApi({ parts: [moving], adminSecret: undefined });
+  const askFields = async () => (await ownApi.get("/ports?select=id,name&limit=1")).status;
   const guessSecret = async () =>
-    (await own.get("/ports?limit=1", { headers: { "x-session-admin-secret": "guess" } })).status;
+    (await ownApi.get("/ports?limit=1", { headers: { "x-session-admin-secret": "guess" } })).status;
   expect([await askFields(), await guessSecret()]).toEqual([200, 200]); // without a secret the header has no effect
-  found = { maxSelectFields: 1, adminSecret };
-  await own.reload();
+  storedOptions = { maxSelectFields: 1, adminSecret };
+  await ownApi.reload();
   expect([await askFields(), await guessSecret()]).toEqual([400, 401]);
 });
 

@@ -54,9 +54,9 @@ const ranks = definePlugin({
       });
       return mapPlan(restrictedPlan, model, {
         read: (read) => {
-          const least = read.notes?.["ranks"];
-          if (least === undefined) return read;
-          const where = compareColumn("id", "gte", { operand: least });
+          const leastId = read.notes?.["ranks"];
+          if (leastId === undefined) return read;
+          const where = compareColumn("id", "gte", { operand: leastId });
           return {
             ...read,
             from: { relation: { schema: "zoo_archive", name: "keeper" } },

@@ -10,9 +10,9 @@ const around = (name: string): Plugin =>
     name,
     apply: (_, context) =>
       context.wrap({
-        prepare: (next) => (planned, session, surface) => {
-          lines.push(`${name} prepares a ${planned.plan.kind} of ${session.role} on ${surface}`);
-          return next(planned, session, surface);
+        prepare: (next) => (plannedRequest, session, surface) => {
+          lines.push(`${name} prepares a ${plannedRequest.plan.kind} of ${session.role} on ${surface}`);
+          return next(plannedRequest, session, surface);
         },
         execute: (next) => async (execution) => {
           lines.push(`${name} begins`);

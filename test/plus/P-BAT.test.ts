@@ -250,7 +250,7 @@ describe("references to whole answers, lists and other names", () => {
 
   test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters", async () => {
     const names = ["One", 'T"w\\o', "Th,ree)"];
-    const [insertedRows, foundRows, inTree, echo, none, otherRows] = bodiesOf(
+    const [insertedRows, foundRows, inTree, echo, noRows, otherRows] = bodiesOf(
       await batch(
         [
           { ...insert(names.map((name) => ({ name }))), path: "/author?select=id,name" },
@@ -267,7 +267,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([foundRows, inTree]).toEqual([insertedRows, insertedRows]);
     const ids = insertedRows.map(({ id }: { readonly id: number }) => id);
     expect(echo).toEqual({ ids, last: names[2] });
-    expect([none, otherRows]).toEqual([[], ids.map((id: number) => ({ id }))]);
+    expect([noRows, otherRows]).toEqual([[], ids.map((id: number) => ({ id }))]);
   });
 
   test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter", async () => {

@@ -141,8 +141,8 @@ describe("pages of rows", () => {
     expect(page.text).toBe(plain.text);
     expect(page.headers["content-range"]).toBeUndefined();
     expect(Object.keys(linksOf(page))).toEqual(["next"]);
-    const none = await api.get("/vessels?id=eq.-1&limit=2&cursor=");
-    expect([none.status, none.text, none.headers["link"]]).toEqual([200, "[]", undefined]);
+    const emptyPage = await api.get("/vessels?id=eq.-1&limit=2&cursor=");
+    expect([emptyPage.status, emptyPage.text, emptyPage.headers["link"]]).toEqual([200, "[]", undefined]);
   });
 
   test.each<readonly [prefer: string, total: number | undefined]>([
@@ -181,8 +181,8 @@ describe("pages of rows", () => {
     const countHeaders = { headers: { prefer: "count=exact" } };
     const all = await api.get("/buoy_log?select=id&limit=50&cursor=", countHeaders);
     expect([all.status, all.headers["content-range"]]).toEqual([200, "*/43"]);
-    const none = await api.get("/buoy_log?select=id&id=lt.0&limit=5&cursor=", countHeaders);
-    expect([none.status, none.headers["content-range"], none.text]).toEqual([200, "*/0", "[]"]);
+    const emptyPage = await api.get("/buoy_log?select=id&id=lt.0&limit=5&cursor=", countHeaders);
+    expect([emptyPage.status, emptyPage.headers["content-range"], emptyPage.text]).toEqual([200, "*/0", "[]"]);
     const joinAnswer = await api.get("/ports?select=name,vessels!inner(id)&order=name&limit=1&cursor=", countHeaders);
     expect(joinAnswer.headers["content-range"]).toBe(
       `*/${((await api.get("/ports?select=name,vessels!inner(id)")).json() as readonly Row[]).length}`,
@@ -224,9 +224,9 @@ describe("pages of rows", () => {
     const before = await pageOf(last.links["prev"] ?? "");
     expect(before.ids).toEqual([2001, 2002, 2003, 2004]);
     await api.sql("delete from sea.buoy_log where kind = 'way' and id < 2005");
-    const none = await pageOf(last.links["prev"] ?? "");
-    expect([none.ids, Object.keys(none.links)]).toEqual([[], ["next", "first"]]);
-    expect((await pageOf(none.links["next"] ?? "")).ids).toEqual([2005, 2006, 2007, 2008]);
+    const emptyPage = await pageOf(last.links["prev"] ?? "");
+    expect([emptyPage.ids, Object.keys(emptyPage.links)]).toEqual([[], ["next", "first"]]);
+    expect((await pageOf(emptyPage.links["next"] ?? "")).ids).toEqual([2005, 2006, 2007, 2008]);
     await api.sql("delete from sea.buoy_log where kind = 'way'");
     await cappedApi.close();
   });
@@ -282,14 +282,14 @@ describe("pages of rows", () => {
 
   test("P-CUR-2 P-CUR-5 filters of the request on columns of the order are kept", async () => {
     const all = ids((await api.get("/buoy_log?select=id&order=kind,id")).json());
-    const some = ids((await api.get("/buoy_log?select=id&kind=eq.k&order=kind,id")).json());
+    const filteredIds = ids((await api.get("/buoy_log?select=id&kind=eq.k&order=kind,id")).json());
     const walkFilters = async (filters: string): Promise<readonly unknown[]> =>
       (await walk("/buoy_log", `?select=id&${filters}&order=kind&limit=4&cursor=`, "next")).flatMap(ids);
-    expect(await walkFilters("kind=eq.k&and=(id.gt.0)")).toEqual(some);
-    expect(await walkFilters("and=(kind.eq.k,id.gt.0)")).toEqual(some);
+    expect(await walkFilters("kind=eq.k&and=(id.gt.0)")).toEqual(filteredIds);
+    expect(await walkFilters("and=(kind.eq.k,id.gt.0)")).toEqual(filteredIds);
     expect(await walkFilters("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
-    expect(await walkFilters("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
-    expect(await walkFilters("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
+    expect(await walkFilters("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(filteredIds);
+    expect(await walkFilters("not.and=(kind.eq.l,id.gt.0)")).toEqual(filteredIds);
   });
 
   test("P-CUR-5 values that a permission hides in some rows are hidden in the order", async () => {

@@ -30,8 +30,9 @@ test.each(["bulk", "concurrent_bulk"])("P-HAS-6c %s runs its commands up to the 
   const args = scripts.map((sql) => ({ type: "run_sql", args: { sql } }));
   const answer = await api.post("/v2/query", { body: { type, args }, headers: asAdmin() });
   expect([answer.status, answer.json().path]).toEqual([400, "$.args[1].args"]);
-  const found = "select to_regclass('bulk_first') is not null as first, to_regclass('bulk_last') is not null as last";
-  expect(await sqlOf(found)).toMatchObject({
+  const existenceQuery =
+    "select to_regclass('bulk_first') is not null as first, to_regclass('bulk_last') is not null as last";
+  expect(await sqlOf(existenceQuery)).toMatchObject({
     result: [
       ["first", "last"],
       ["t", "f"],

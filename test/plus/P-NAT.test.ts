@@ -259,14 +259,14 @@ describe("P-NAT-2 permissions on native queries", () => {
   test("G-AUTH-19b a role named admin gets only the columns of its permission", async () => {
     const admin = { columns: ["id"], filter: {} };
     const model = { ...MODEL, select_permissions: permissions({ admin }) };
-    const other = await start(documentOf([table("album")], {}, source({ logical_models: [model] })));
+    const otherApi = await start(documentOf([table("album")], {}, source({ logical_models: [model] })));
     const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
     const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
-    expect(ids(await other.gql("{ all_sales(limit: 1) { id } }", {}, headers))).toHaveLength(1);
-    expect((await other.gql("{ all_sales { price } }", {}, headers)).errors[0].extensions.code).toBe(
+    expect(ids(await otherApi.gql("{ all_sales(limit: 1) { id } }", {}, headers))).toHaveLength(1);
+    expect((await otherApi.gql("{ all_sales { price } }", {}, headers)).errors[0].extensions.code).toBe(
       "validation-failed",
     );
-    await other.close();
+    await otherApi.close();
   });
 
   test("a value of a request is never read as a session variable", async () => {

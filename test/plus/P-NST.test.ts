@@ -92,8 +92,8 @@ describe("operations", () => {
 
   test("P-NST-2 an update changes rows of object relationships along the table's own key", async () => {
     const read = "returning { country_id country { name authors_aggregate { aggregate { count } } } } affected_rows";
-    const updateCountry = (related: string): Promise<unknown> =>
-      write(`update_nest_author(where: {id: {_eq: 1}}, _related: {country: {${related}}}) { ${read} }`);
+    const updateCountry = (relatedWrites: string): Promise<unknown> =>
+      write(`update_nest_author(where: {id: {_eq: 1}}, _related: {country: {${relatedWrites}}}) { ${read} }`);
     const country = (id: number, name: string, count: number) => ({
       country_id: id,
       country: { name, authors_aggregate: { aggregate: { count } } },
@@ -129,9 +129,9 @@ describe("operations", () => {
   });
 
   test("P-NST-2 an update changes rows of object relationships along a key of the related row", async () => {
-    const updateBiography = (related: string, id = 1): Promise<unknown> =>
+    const updateBiography = (relatedWrites: string, id = 1): Promise<unknown> =>
       write(
-        `update_nest_author_by_pk(pk_columns: {id: ${id}}, _related: {biography: {${related}}}) { biography { id body } }`,
+        `update_nest_author_by_pk(pk_columns: {id: ${id}}, _related: {biography: {${relatedWrites}}}) { biography { id body } }`,
       );
     expect(await updateBiography('update: {_set: {body: "Anew"}}')).toEqual({ biography: { id: 1, body: "Anew" } });
     expect(await updateBiography("disconnect: true")).toEqual({ biography: null });
@@ -368,7 +368,7 @@ describe("updates of several rows or none", () => {
   });
 
   test("P-NST-4 related writes without an updated row are refused", async () => {
-    const none = "update_nest_author(where: {id: {_eq: 9}}, ";
+    const emptyUpdate = "update_nest_author(where: {id: {_eq: 9}}, ";
     for (const [relationText, verb, input] of [
       ['array relation "books"', "insert", '{data: {title: "x"}}'],
       ['array relation "books"', "connect", "{id: 4}"],
@@ -377,13 +377,13 @@ describe("updates of several rows or none", () => {
       ['object relation "biography"', "insert", '{data: {body: "x"}}'],
     ] as const) {
       const name = relationText.split('"')[1] as string;
-      expect(await failureOf(`${none} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
+      expect(await failureOf(`${emptyUpdate} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
         `not-supported ${relatedPath}.${name}.${verb}: cannot proceed to ${verb} ${relationText} since update of table "author" affects zero rows`,
       );
     }
     expect(await rows("nest_country_by_pk(id: 100) { id }")).toEqual({ nest_country_by_pk: null });
     expect(
-      await write(`${none} _related: {books: {update: [{where: {}, _set: {sold: 1}}], delete: {}, disconnect: {}},
+      await write(`${emptyUpdate} _related: {books: {update: [{where: {}, _set: {sold: 1}}], delete: {}, disconnect: {}},
         country: {update: {_set: {name: "x"}}}, biography: {delete: true}}) { affected_rows returning { id } }`),
     ).toEqual({ affected_rows: 0, returning: [] });
     expect(
@@ -516,8 +516,8 @@ describe("connects of many rows", async () => {
 });
 
 describe("related writes without effect or with contradictions", () => {
-  const updateBy = (related: string): string =>
-    `update_nest_author_by_pk(pk_columns: {id: 1}, _set: {name: "Ann"}, _related: ${related}) { books { id } biography { id } country { id } }`;
+  const updateBy = (relatedWrites: string): string =>
+    `update_nest_author_by_pk(pk_columns: {id: 1}, _set: {name: "Ann"}, _related: ${relatedWrites}) { books { id } biography { id } country { id } }`;
   const unchangedAuthor = { books: [{ id: 1 }, { id: 2 }], biography: { id: 1 }, country: { id: 1 } };
 
   test.each([
@@ -530,13 +530,13 @@ describe("related writes without effect or with contradictions", () => {
     "{books: {update: [{where: {}}]}}",
     "{books: {update: [{where: {}, _related: null}]}}",
     "{biography: {delete: false, disconnect: false, update: null}, country: {delete: false, update: {}}}",
-  ])("P-NST-7 %s changes nothing", async (related) => {
-    expect(await write(updateBy(related))).toEqual(unchangedAuthor);
+  ])("P-NST-7 %s changes nothing", async (relatedWrites) => {
+    expect(await write(updateBy(relatedWrites))).toEqual(unchangedAuthor);
   });
 
   test("P-NST-7 an update with empty related writes is an ordinary update", async () => {
-    for (const related of ["", ", _related: null", ", _related: {}", ", _related: {books: {connect: []}}"])
-      expect(await write(`update_nest_author_by_pk(pk_columns: {id: 1} ${related}) { id }`)).toBeNull();
+    for (const relatedWrites of ["", ", _related: null", ", _related: {}", ", _related: {books: {connect: []}}"])
+      expect(await write(`update_nest_author_by_pk(pk_columns: {id: 1} ${relatedWrites}) { id }`)).toBeNull();
   });
 
   test.each([
@@ -588,8 +588,8 @@ describe("related writes without effect or with contradictions", () => {
     ['{books: {connect: [{id: "x"}]}}', "invalid input syntax for type integer", ".books.connect[0]"],
     ["[]", "expected an object for type 'nest_author_related_input', but found a list", ""],
     ["1", "expected an object for type 'nest_author_related_input', but found an integer", ""],
-  ])("P-NST-7 %s is refused", async (related, message, path) => {
-    const { refused } = await write(updateBy(related));
+  ])("P-NST-7 %s is refused", async (relatedWrites, message, path) => {
+    const { refused } = await write(updateBy(relatedWrites));
     expect(refused?.message).toContain(message);
     expect(refused.extensions.path).toBe(`$.selectionSet.update_nest_author_by_pk.args._related${path}`);
   });
@@ -605,8 +605,8 @@ describe("related writes without effect or with contradictions", () => {
   });
 
   test("P-NST-7 a key that may not be null is disconnected only with a replacement", async () => {
-    const chapter = (related: string): string =>
-      `update_nest_chapter_by_pk(pk_columns: {book_id: 3, no: 1}, _related: {book: {${related}}}) { book_id }`;
+    const chapter = (relatedWrites: string): string =>
+      `update_nest_chapter_by_pk(pk_columns: {book_id: 3, no: 1}, _related: {book: {${relatedWrites}}}) { book_id }`;
     expect(await failureOf(chapter("delete: true"))).toContain(
       'cannot delete object relation "book": "book_id" cannot be null',
     );
@@ -679,8 +679,8 @@ describe("permissions", async () => {
   const headersOf = (role: string) => asAdmin(role, { sold: "5" });
   const edit = (text: string): Promise<any> => write(text, {}, headersOf("editor"), governedApi);
   const relatedPath = "$.selectionSet.update_writer_by_pk.args._related";
-  const updateWriter = (related: string, id = 1): string =>
-    `update_writer_by_pk(pk_columns: {id: ${id}}, _related: ${related}) { changed works(order_by: {id: asc}) { id title sold } }`;
+  const updateWriter = (relatedWrites: string, id = 1): string =>
+    `update_writer_by_pk(pk_columns: {id: ${id}}, _related: ${relatedWrites}) { changed works(order_by: {id: asc}) { id title sold } }`;
 
   test("P-NST-5 filters, presets and columns of each table and operation apply", async () => {
     expect(
@@ -714,11 +714,11 @@ describe("permissions", async () => {
   });
 
   test("P-NST-5 a violated check undoes the whole mutation", async () => {
-    for (const [related, path] of [
+    for (const [relatedWrites, path] of [
       ['{works: {delete: {}, insert: {data: [{title: "x"}, {title: "Bad"}]}}}', "works.insert.data"],
       ['{works: {delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}}', "works.update[0]"],
     ] as const)
-      expect((await edit(updateWriter(related))).refused).toEqual({
+      expect((await edit(updateWriter(relatedWrites))).refused).toEqual({
         message: "check constraint of an insert/update permission has failed",
         extensions: { code: "permission-error", path: `${relatedPath}.${path}` },
       });
@@ -803,9 +803,9 @@ describe("grants of the database", async () => {
     create policy removed on nest.book for delete to music_editor using (title <> 'A');
   `);
   await api.reload();
-  const edit = (related: string): Promise<any> =>
+  const edit = (relatedWrites: string): Promise<any> =>
     write(
-      `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: ${related}}) { books(order_by: {id: asc}) { id title } }`,
+      `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: ${relatedWrites}}) { books(order_by: {id: asc}) { id title } }`,
       {},
       asAdmin("music_editor"),
     );
@@ -855,11 +855,11 @@ describe("grants of the database", async () => {
   });
 
   test("P-NST-5 checks of the row policies undo the whole mutation", async () => {
-    for (const related of [
+    for (const relatedWrites of [
       '{delete: {}, insert: {data: {title: "Bad"}}}',
       '{delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}',
     ])
-      expect((await edit(related)).refused.extensions.code).toBe("permission-error");
+      expect((await edit(relatedWrites)).refused.extensions.code).toBe("permission-error");
     expect((await edit("{connect: [{author_id: 1, place: 2}]}")).refused.message).toContain("has no such row");
     expect(await rows("nest_book_aggregate { aggregate { count } }")).toEqual({
       nest_book_aggregate: { aggregate: { count: 4 } },
@@ -1095,9 +1095,9 @@ describe("beside other plugins", () => {
   test("P-NST-9 softly deleted rows are kept and hidden", async () => {
     await database.query("alter table nest.note add column deleted_at timestamptz");
     const softApi = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
-    const updateNotes = (related: string): Promise<any> =>
+    const updateNotes = (relatedWrites: string): Promise<any> =>
       write(
-        `update_nest_chapter_by_pk(pk_columns: {book_id: 1, no: 1}, _related: {notes: ${related}}) { notes { id } }`,
+        `update_nest_chapter_by_pk(pk_columns: {book_id: 1, no: 1}, _related: {notes: ${relatedWrites}}) { notes { id } }`,
         {},
         {},
         softApi,

@@ -115,8 +115,8 @@ describe("explanations", () => {
         ],
       },
     ];
-    const none = await patch("nothing");
-    expect([none.json(), explanationOf(none).relations]).toEqual([[], stepsOf(0, "nothing")]);
+    const emptyPatchAnswer = await patch("nothing");
+    expect([emptyPatchAnswer.json(), explanationOf(emptyPatchAnswer).relations]).toEqual([[], stepsOf(0, "nothing")]);
     const patchAnswer = await patch("b15");
     expect([patchAnswer.json(), explanationOf(patchAnswer).relations]).toEqual([
       [expect.objectContaining({ id: 15 })],

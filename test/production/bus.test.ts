@@ -50,7 +50,7 @@ const buses = [
 const PROCESSES = 3;
 
 /** All machines of this file use one server, one bus after the other. */
-let shared: Promise<Place> | undefined;
+let sharedPlace: Promise<Place> | undefined;
 
 const logAfter = ({ server }: Place, from: number): string => readFileSync(server.logFile, "utf8").slice(from);
 /** The number of connections that have begun to listen to messages between relApi's processes. */
@@ -114,7 +114,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       startMachine({ ...settings, PORT: String(machine.port) });
 
     beforeAll(async () => {
-      place = await (shared ??= startPlace(["log_statement = all"]));
+      place = await (sharedPlace ??= startPlace(["log_statement = all"]));
       const logLength = readFileSync(place.server.logFile, "utf8").length;
       if (start !== undefined) bus = await start((busPort = await freePort()), (monitorPort = await freePort()));
       settings = {
@@ -165,10 +165,10 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
         );
       const areAll = async (machine: Machine, status: number): Promise<boolean> =>
         (await statuses(machine)).every((answerStatus) => answerStatus === status);
-      const [withWorkers, alone] = machines as [Machine, Machine];
+      const [withWorkers, singleMachine] = machines as [Machine, Machine];
       for (const machine of machines) expect(await areAll(machine, 404)).toBe(true);
-      process.kill(alone.pid, "SIGUSR1");
-      await until(() => areAll(alone, 200), "it reloads itself");
+      process.kill(singleMachine.pid, "SIGUSR1");
+      await until(() => areAll(singleMachine, 200), "it reloads itself");
       await until(() => areAll(withWorkers, 200), "the others reload");
     });
 

@@ -83,13 +83,13 @@ describe.skipIf(!canRun)("R-SC-12", () => {
     const watch = startWatch();
     try {
       const { port } = server.address() as AddressInfo; // the server listens on TCP
-      const opening = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
+      const socketPromise = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
         socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
         subscribe(socket, "1", "subscription { big_t0 { id } }");
         return socket;
       });
       await handler.ready;
-      const socket = await opening;
+      const socket = await socketPromise;
       const first = await socket.next(({ id }) => id === "1");
 
       expectPieces(watch());

@@ -207,13 +207,13 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         const mutation = await api.post("/v1/graphql", {
           body: '{"query":"mutation { insert_crate_one(object: { label: \\"own-2\\" }) { id } }"}',
         });
-        const later = { "x-write-position": mutation.headers["x-write-position"] ?? "" };
+        const laterHeaders = { "x-write-position": mutation.headers["x-write-position"] ?? "" };
         expect(await countsOf(api, "own-2", headers)).toEqual([1, 1]);
-        expect(await countsOf(api, "own-2", later)).toEqual([1, 1]);
+        expect(await countsOf(api, "own-2", laterHeaders)).toEqual([1, 1]);
         expect((await api.get("/crate?limit=1")).headers["x-write-position"]).toBeUndefined();
         await standbys[0].query("select pg_wal_replay_resume()");
         await untilReplicaAnswers(
-          async () => (await api.get("/rpc/place", { headers: later })).json() === String(standbys[0].port),
+          async () => (await api.get("/rpc/place", { headers: laterHeaders })).json() === String(standbys[0].port),
         );
       }));
 

@@ -8,7 +8,7 @@ import { adminSecret, bearer, jwtSecret, signToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-const now = (): number => Math.floor(Date.now() / 1000);
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 const refusalOf = (
   code: string,
@@ -272,7 +272,7 @@ describe("signatures", () => {
 describe("keys of other kinds", () => {
   const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const ec = generateKeyPairSync("ec", { namedCurve: "P-384" });
-  const ed = generateKeyPairSync("ed25519");
+  const ed25519 = generateKeyPairSync("ed25519");
   const jwk = (key: typeof rsa.publicKey, kid?: string): Record<string, unknown> => ({
     ...key.export({ format: "jwk" }),
     ...(kid === undefined ? {} : { kid }),
@@ -290,13 +290,15 @@ describe("keys of other kinds", () => {
   };
 
   test("R-AUT-3 R-AUT-3a a key set verifies tokens with and without a kid, each by the algorithm of its key", async () => {
-    const set = JSON.stringify({ keys: [jwk(rsa.publicKey, "r"), jwk(ec.publicKey, "e"), jwk(ed.publicKey, "d")] });
+    const set = JSON.stringify({
+      keys: [jwk(rsa.publicKey, "r"), jwk(ec.publicKey, "e"), jwk(ed25519.publicKey, "d")],
+    });
     const answers = await whoWith(
       { jwtSecret: set },
       signToken(clerk, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } }),
       signToken(clerk, { algorithm: "RS512", key: rsa.privateKey }),
       signToken(clerk, { algorithm: "ES384", key: ec.privateKey, header: { kid: "e" } }),
-      signToken(clerk, { algorithm: "EdDSA", key: ed.privateKey }),
+      signToken(clerk, { algorithm: "EdDSA", key: ed25519.privateKey }),
       signToken(clerk, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "e" } }),
       signToken(clerk, { algorithm: "PS256", key: rsa.privateKey }),
       signToken(clerk),
@@ -359,24 +361,28 @@ describe("times", () => {
   // the clock stands still, so that on a slow machine a time slightly ahead does not pass
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
-  testClaims("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: now() + 60 }));
-  testClaims("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: now() - 20 }));
+  testClaims("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: nowSeconds() + 60 }));
+  testClaims("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: nowSeconds() - 20 }));
   testClaims(
     "R-AUT-4 a token that expired before the tolerance is refused",
-    () => ({ exp: now() - 40 }),
+    () => ({ exp: nowSeconds() - 40 }),
     refusalOf("PGRST303", "JWT expired"),
   );
-  testClaims("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: now() - 60 }));
-  testClaims("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({ nbf: now() + 20 }));
+  testClaims("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: nowSeconds() - 60 }));
+  testClaims("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({
+    nbf: nowSeconds() + 20,
+  }));
   testClaims(
     "R-AUT-4 a token with nbf ahead by more than the tolerance is refused",
-    () => ({ nbf: now() + 40 }),
+    () => ({ nbf: nowSeconds() + 40 }),
     refusalOf("PGRST303", "JWT not yet valid"),
   );
-  testClaims("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({ iat: now() + 20 }));
+  testClaims("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({
+    iat: nowSeconds() + 20,
+  }));
   testClaims(
     "R-AUT-4 a token with iat ahead by more than the tolerance is refused",
-    () => ({ iat: now() + 40 }),
+    () => ({ iat: nowSeconds() + 40 }),
     refusalOf("PGRST303", "JWT issued at future"),
   );
   testClaims("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
@@ -387,22 +393,22 @@ describe("times", () => {
   }));
   testClaims(
     "R-AUT-4 exp is checked before nbf, iat and aud",
-    () => ({ exp: now() - 99, nbf: "x", iat: "x", aud: 1 }),
+    () => ({ exp: nowSeconds() - 99, nbf: "x", iat: "x", aud: 1 }),
     refusalOf("PGRST303", "JWT expired"),
   );
   testClaims(
     "R-AUT-4 nbf is checked before iat",
-    () => ({ nbf: now() + 99, iat: now() + 99 }),
+    () => ({ nbf: nowSeconds() + 99, iat: nowSeconds() + 99 }),
     refusalOf("PGRST303", "JWT not yet valid"),
   );
   testClaims(
     "R-AUT-4 a fraction in exp counts as 0, so the token has expired",
-    () => ({ exp: now() + 99.5 }),
+    () => ({ exp: nowSeconds() + 99.5 }),
     refusalOf("PGRST303", "JWT expired"),
   );
   testClaims("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
-    nbf: now() + 99.5,
-    iat: now() + 99.5,
+    nbf: nowSeconds() + 99.5,
+    iat: nowSeconds() + 99.5,
   }));
   testClaims(
     "R-AUT-4 a number beyond 64 bits counts as 0",
@@ -411,7 +417,7 @@ describe("times", () => {
   );
   testClaims(
     "R-AUT-4 a token whose exp is a string is refused",
-    () => ({ exp: String(now() + 60) }),
+    () => ({ exp: String(nowSeconds() + 60) }),
     refusalOf("PGRST303", "The JWT 'exp' claim must be a number"),
   );
   testClaims(
@@ -425,7 +431,7 @@ describe("times", () => {
     refusalOf("PGRST303", "The JWT 'iat' claim must be a number"),
   );
   test("R-AUT-4 R-AUT-12 a cached token is refused once it has expired", async () => {
-    const headers = bearer({ role: "sea_clerk", exp: now() + 5 });
+    const headers = bearer({ role: "sea_clerk", exp: nowSeconds() + 5 });
     expect((await api.get("/rpc/who", { headers })).status).toBe(200);
     vi.setSystemTime(Date.now() + 36_000);
     const answer = await api.get("/rpc/who", { headers });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { startApi, uncounted } from "../support/api.ts";
+import { startApi, uncountedRange } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -366,7 +366,7 @@ describe("shapes", () => {
         { name: "Gjoa", home: null },
       ],
       responseHeaders: {
-        "content-range": uncounted("0-2"),
+        "content-range": uncountedRange("0-2"),
         "content-location": "/vessels?order=tonnage.desc&select=name%2Chome%3Aports%28name%29",
       },
     },

@@ -179,7 +179,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 test.each(TEXTS)(
   "R-LEX-10 R-LEX-11 R-LEX-12 the text of a parse error has the position and the expected tokens: %s",
-  async (part, what, column, unexpected, expecting) => {
+  async (part, what, column, unexpectedToken, expectedTokens) => {
     const equalsIndex = part.indexOf("=");
     const [name, value] = [part.slice(0, equalsIndex), part.slice(equalsIndex + 1)];
     const answer = await api.get(`/vessels?${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
@@ -188,7 +188,7 @@ test.each(TEXTS)(
     expect(answer.json()).toEqual(
       parseError(
         `"failed to parse ${WORDS[what] ?? what} (${raw})" (line 1, column ${column})`,
-        `unexpected ${unexpected} expecting ${expecting}`,
+        `unexpected ${unexpectedToken} expecting ${expectedTokens}`,
       ),
     );
   },

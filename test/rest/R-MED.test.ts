@@ -1,7 +1,7 @@
 // @runs-also-on postgresql-15-postgis
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { ANY_MEDIA_TYPE, capabilities, rolledBack, startApi, type Answer, uncounted } from "../support/api.ts";
+import { ANY_MEDIA_TYPE, capabilities, rolledBack, startApi, type Answer, uncountedRange } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { compose, definePlugin, literal, relApi, sql, without } from "../../core/index.ts";
 import { chooseMediaHook } from "../../plugins/rest/api.ts";
@@ -13,7 +13,7 @@ const api = await startApi();
 
 const accept = (type: string) => ({ accept: type });
 const representation = rolledBack("return=representation");
-const none = (types: string) => ({
+const noMediaTypeError = (types: string) => ({
   code: "PGRST107",
   details: null,
   hint: null,
@@ -81,28 +81,28 @@ cases(api, [
     request: "GET /ports",
     headers: accept(ANY_TEXT),
     status: 406,
-    answer: none(ANY_TEXT),
+    answer: noMediaTypeError(ANY_TEXT),
   },
   {
     title: "R-MED-1 R-MED-1a an empty Accept header is an unknown type",
     request: "GET /ports",
     headers: accept(""),
     status: 406,
-    answer: none(""),
+    answer: noMediaTypeError(""),
   },
   {
     title: "R-MED-1 R-MED-1b the error of unknown types lists them normalised",
     request: "GET /ports",
     headers: accept("text/nope; a=b;q=0.5, image/PNG , text/plain;x=y"),
     status: 406,
-    answer: none("text/plain, image/PNG, text/nope;a=b"),
+    answer: noMediaTypeError("text/plain, image/PNG, text/nope;a=b"),
   },
   {
     title: "R-MED-1 the type of the OpenAPI document is refused for relations",
     request: "GET /ports",
     headers: accept("application/openapi+json"),
     status: 406,
-    answer: none("application/openapi+json"),
+    answer: noMediaTypeError("application/openapi+json"),
   },
   {
     title: "R-MED-1 geo+json is refused without PostGIS",
@@ -179,7 +179,7 @@ cases(api, [
     request: "GET /vessels?select=id,name&order=id",
     headers: accept("text/csv"),
     bytes: "id,name\n1,Ariel\n2,Fram\n3,Gjoa",
-    responseHeaders: { ...csvType, "Content-Range": uncounted("0-2") },
+    responseHeaders: { ...csvType, "Content-Range": uncountedRange("0-2") },
   },
   {
     title: "R-MED-2 R-MED-2a CSV without rows is one line end",
@@ -257,7 +257,7 @@ cases(api, [
     headers: { ...rolledBack(), accept: "text/nope" },
     body: { name: "A" },
     status: 406,
-    answer: none("text/nope"),
+    answer: noMediaTypeError("text/nope"),
   },
   {
     title: "R-MED-3 a write without a representation accepts CSV and has no body",
@@ -398,7 +398,7 @@ cases(api, [
     request: "GET /notices?select=body",
     headers: accept("text/plain"),
     status: 406,
-    answer: none("text/plain"),
+    answer: noMediaTypeError("text/plain"),
   },
   {
     title: "R-MED-5 a select of some columns gets the built-in type",
@@ -498,7 +498,7 @@ cases(api, [
     request: "GET /rpc/plain_word",
     headers: accept("text/plain"),
     status: 406,
-    answer: none("text/plain"),
+    answer: noMediaTypeError("text/plain"),
   },
 
   // execution plans are disabled
@@ -507,7 +507,7 @@ cases(api, [
     request: "GET /ports",
     headers: accept("application/vnd.pgrst.plan+json"),
     status: 406,
-    answer: none('application/vnd.pgrst.plan+json; for="application/json"'),
+    answer: noMediaTypeError('application/vnd.pgrst.plan+json; for="application/json"'),
   },
 ]);
 

@@ -8,10 +8,10 @@ const singleApi = await startApi({ dbSchemas: ["sea"] });
 const oddApi = await startApi({ dbSchemas: ["sea", 'My "odd" schema'] });
 
 const land = { "accept-profile": "land" };
-const invalid = (name: string, exposed = "sea, land") => ({
+const invalid = (name: string, exposedSchemas = "sea, land") => ({
   code: "PGRST106",
   details: null,
-  hint: `Only the following schemas are exposed: ${exposed}`,
+  hint: `Only the following schemas are exposed: ${exposedSchemas}`,
   message: `Invalid schema: ${name}`,
 });
 const code = (expected: string): Pick<Case, "check"> => ({

@@ -353,12 +353,12 @@ describe("rates", async () => {
   });
 
   test("R-LIM-6 rate limits work without the GraphQL surface, and without the plugin no caller is limited", async () => {
-    const alone = await start({
+    const restOnlyApi = await start({
       rateLimits: { "*": 1 },
       preset: (options): Preset => compose(restCompat(options)),
     });
-    expect((await alone.get("/artist?select=name&id=eq.1")).status).toBe(200);
-    expect((await alone.get("/artist?select=name&id=eq.1")).status).toBe(429);
+    expect((await restOnlyApi.get("/artist?select=name&id=eq.1")).status).toBe(200);
+    expect((await restOnlyApi.get("/artist?select=name&id=eq.1")).status).toBe(429);
     const free = await start({ rateLimits: { "*": 1 }, parts: [without("rate-limits")] });
     for (let i = 0; i < 3; i++) expect((await free.get("/artist?select=name&id=eq.1")).status).toBe(200);
   });

@@ -384,11 +384,11 @@ describe("request bodies", () => {
       socket.pause();
       socket.write(head);
       const piece = Buffer.alloc(64 * 1024, "x");
-      let remaining = bytes;
+      let remainingBytes = bytes;
       const write = (): void => {
-        while (remaining > 0) {
-          const length = Math.min(remaining, piece.length);
-          remaining -= length;
+        while (remainingBytes > 0) {
+          const length = Math.min(remainingBytes, piece.length);
+          remainingBytes -= length;
           if (!socket.write(piece.subarray(0, length))) return void socket.once("drain", write);
         }
         socket.on("data", (chunk) => void chunks.push(chunk)).resume();
@@ -709,11 +709,11 @@ describe("slow clients", () => {
 describe("slow headers on the server of an application", () => {
   test("R-BND-4 R-BND-4a slow headers end after requestTimeout on node:http and in Express, with and without live queries", async () => {
     const api = await impatient();
-    const alone = await start({
+    const apiWithoutLiveQueries = await start({
       requestTimeout: 1,
       parts: ["websocket-transport", "legacy-websocket", "sse"].map(without),
     });
-    for (const handler of [api.relApi, express().use("/db", api.relApi), alone.relApi]) {
+    for (const handler of [api.relApi, express().use("/db", api.relApi), apiWithoutLiveQueries.relApi]) {
       const server = createServer({ connectionsCheckingInterval: 200 }, handler);
       atFileEnd(async () => void server.close());
       const { port } = server.listen(0).address() as AddressInfo;

@@ -220,10 +220,10 @@ describe("estimated cost", async () => {
   test("R-LIM-8 costs are not limited by default and without the plugin", async () => {
     const free = await start({ costLimits: { "*": 1 }, parts: [without("cost-limits")] });
     expect((await free.get("/book?select=id", { headers: reader })).status).toBe(200);
-    const alone = await start({
+    const restOnlyApi = await start({
       costLimits: { "*": 100 },
       preset: (options) => compose(restCompat(options)),
     });
-    expect((await alone.get("/book?select=id", { headers: reader })).status).toBe(400);
+    expect((await restOnlyApi.get("/book?select=id", { headers: reader })).status).toBe(400);
   });
 });

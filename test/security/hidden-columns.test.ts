@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** Matches the hidden names in a spelling that no request uses. */
-const HIDDEN = /.{0,80}zz.hidden.{0,40}/i;
+const HIDDEN_NAMES = /.{0,80}zz.hidden.{0,40}/i;
 
 for (const testRole of [role, deleter]) {
   const headers = bearer({ role: testRole });
@@ -53,7 +53,7 @@ for (const testRole of [role, deleter]) {
       const { status, text } = await api.get(path, { headers: { ...headers, accept } });
       expect(status, text).toBe(200);
       expect(text).toContain("/note");
-      expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
+      expect(HIDDEN_NAMES.exec(text)?.[0]).toBeUndefined();
     }
   });
 
@@ -62,7 +62,7 @@ for (const testRole of [role, deleter]) {
       const { text } = await api.post(path, { headers, body: { query: getIntrospectionQuery() } });
       expect(text).toContain("delete_cellar_note");
       expect(text).not.toContain("note_once"); // the role has no right on the function
-      expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
+      expect(HIDDEN_NAMES.exec(text)?.[0]).toBeUndefined();
     }
   });
 
@@ -83,7 +83,7 @@ for (const testRole of [role, deleter]) {
       await call("read_rows", { table: "note", columns: ["zz_hiden_col"] }),
     ];
     await client.close();
-    expect(HIDDEN.exec(JSON.stringify(answers))?.[0]).toBeUndefined();
+    expect(HIDDEN_NAMES.exec(JSON.stringify(answers))?.[0]).toBeUndefined();
   });
 
   test(`R-NAM-3 R-NAM-4 hints and details name no hidden column for ${testRole === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
@@ -106,7 +106,7 @@ for (const testRole of [role, deleter]) {
       }),
     ];
     for (const { text } of await Promise.all(requests)) {
-      expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
+      expect(HIDDEN_NAMES.exec(text)?.[0]).toBeUndefined();
     }
   });
 }

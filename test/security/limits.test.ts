@@ -85,7 +85,7 @@ const list = (count: number, item: (i: number) => string, separator = ","): stri
 /**
  * Expects the time of a refusal to grow at most linearly with the request. @returns the response to the larger request
  */
-const soon = async (ask: (n: number) => Promise<Answer>, n: number): Promise<Answer> => {
+const askInLinearTime = async (ask: (n: number) => Promise<Answer>, n: number): Promise<Answer> => {
   const answer = await ask(n);
   await requireLinearTime(ask, n / 4);
   return answer;
@@ -338,7 +338,7 @@ describe("REST", () => {
     const refusedSoon = async (body: (n: number) => string, n: number, headers: HeaderValues): Promise<unknown> => {
       const ask = (size: number): Promise<Answer> =>
         usual.post("/vessels", { body: body(size), headers: { prefer: "tx=rollback", ...headers } });
-      const answer = await soon(ask, n);
+      const answer = await askInLinearTime(ask, n);
       return [answer.status, answer.json().code];
     };
     expect(await errorOf("GET", `/ports?select=${list(200, (i) => `a${i}:vessels!inner(id)`)}`)).toEqual([
@@ -797,7 +797,7 @@ describe("GraphQL", () => {
     const messageOf = async (body: string): Promise<unknown> =>
       (await post(usualGraphql, body)).json().errors[0].message;
     const refusedSoon = async (body: (n: number) => string, n: number): Promise<unknown> =>
-      (await soon((size) => post(usualGraphql, body(size)), n)).json().errors[0].message;
+      (await askInLinearTime((size) => post(usualGraphql, body(size)), n)).json().errors[0].message;
     expect(
       await refusedSoon((n) => asBody(`{ ${list(n, (i) => `a${i}: artist(limit: 1) { id }`, " ")} }`), 20_000),
     ).toMatch(/^the (document|operation)/);
@@ -862,12 +862,12 @@ describe("GraphQL", () => {
       `query (${declarations}) { album(where: {_or: [${uses(n)} {unknown: {}}]}) { id } }`;
     // the last condition is refused after the lists have been converted
     const errorMessage = "field 'unknown' not found in type: 'album_bool_exp'";
-    const answer = await soon(
+    const answer = await askInLinearTime(
       (n) => post(usualGraphql, asBody(query(n, "$ids: [Int!] $tags: [String!]"), { ids: ids(n), tags: tags(n) })),
       400,
     );
     expect(answer.json().errors[0].message).toBe(errorMessage);
-    const defaults = await soon(
+    const defaults = await askInLinearTime(
       (n) =>
         post(
           usualGraphql,

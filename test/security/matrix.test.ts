@@ -76,13 +76,13 @@ const TOO_MUCH: Outcome = {
   rest: { status: 403, code: "42501", message: 'permission denied to set role "music_writer"' },
   graphql: { status: 400, code: "access-denied", message: "Your requested role is not in allowed roles" },
 };
-const CLOSED = (message: string, code: string, status: number): Outcome => ({
+const closedOutcome = (message: string, code: string, status: number): Outcome => ({
   rest: { status: 401, code: "PGRST302", message: "Anonymous access is disabled" },
   graphql: { status, code, message },
 });
 const NO_SECRET_TO_READ: Refusal = { status: 500, code: "PGRST300", message: "Server lacks JWT secret" };
 
-const SECURED: Record<Caller, Outcome> = {
+const SECURED_OUTCOMES: Record<Caller, Outcome> = {
   anonymous: NOBODY,
   "anonymous asking for a role": NOBODY,
   "token role": TOKEN,
@@ -94,12 +94,12 @@ const SECURED: Record<Caller, Outcome> = {
   "wrong secret": WRONG_SECRET,
 };
 
-const TOKEN_ASKED_FOR = CLOSED(
+const TOKEN_ASKED_FOR = closedOutcome(
   "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
   "invalid-headers",
   400,
 );
-const SECRET_ASKED_FOR = CLOSED("x-session-admin-secret required, but not found", "access-denied", 401);
+const SECRET_ASKED_FOR = closedOutcome("x-session-admin-secret required, but not found", "access-denied", 401);
 /** The REST surface cannot verify the token, and the GraphQL surface does not read it. */
 const UNREADABLE: Outcome = { rest: NO_SECRET_TO_READ, graphql: SECRET_ASKED_FOR.graphql };
 
@@ -108,17 +108,17 @@ const CONFIGURATIONS: readonly {
   readonly options: StartOptions;
   readonly outcomes: Record<Caller, Outcome>;
 }[] = [
-  { name: "admin secret, tokens, anonymous role", options: { anonRole: "music_nobody" }, outcomes: SECURED },
+  { name: "admin secret, tokens, anonymous role", options: { anonRole: "music_nobody" }, outcomes: SECURED_OUTCOMES },
   {
     name: "admin secret and tokens",
     options: { anonRole: undefined },
-    outcomes: { ...SECURED, anonymous: TOKEN_ASKED_FOR, "anonymous asking for a role": TOKEN_ASKED_FOR },
+    outcomes: { ...SECURED_OUTCOMES, anonymous: TOKEN_ASKED_FOR, "anonymous asking for a role": TOKEN_ASKED_FOR },
   },
   {
     name: "tokens and anonymous role",
     options: { anonRole: "music_nobody", adminSecret: undefined },
     outcomes: {
-      ...SECURED,
+      ...SECURED_OUTCOMES,
       "token role asking for another": TOKEN,
       "token role asking for too much": TOKEN,
       admin: NOBODY,
@@ -130,7 +130,7 @@ const CONFIGURATIONS: readonly {
     name: "admin secret alone",
     options: { anonRole: undefined, jwtSecret: undefined },
     outcomes: {
-      ...SECURED,
+      ...SECURED_OUTCOMES,
       anonymous: SECRET_ASKED_FOR,
       "anonymous asking for a role": SECRET_ASKED_FOR,
       "token role": UNREADABLE,

@@ -13,7 +13,7 @@ const blindRole = `names_blind_${process.pid}`;
 const fullRole = `names_full_${process.pid}`;
 
 const all = { columns: "*", filter: {} };
-const some = { columns: ["id", "name"], filter: {}, limit: 2 };
+const partialPermission = { columns: ["id", "name"], filter: {}, limit: 2 };
 const ownFilter = { owner: { _eq: "X-Session-User-Id" } };
 
 const metadata = documentOf(
@@ -30,8 +30,8 @@ const metadata = documentOf(
         { name: "whisper", definition: { function: { schema: "hush", name: "whisper" } } },
       ],
       select_permissions: permissions({
-        reader: { ...some, computed_fields: ["shout"] },
-        joiner: some,
+        reader: { ...partialPermission, computed_fields: ["shout"] },
+        joiner: partialPermission,
         everything: all,
         checked: { ...all, computed_fields: ["shout"] },
         keeper: { columns: "*", filter: ownFilter },
@@ -62,7 +62,7 @@ const metadata = documentOf(
         everything: { check: {} },
       }),
     }),
-    table("hush.account_view", { select_permissions: permissions({ reader: some }) }),
+    table("hush.account_view", { select_permissions: permissions({ reader: partialPermission }) }),
     table("hush.badge", {
       select_permissions: permissions({ reader: { columns: ["id", "code"], filter: {} }, everything: all }),
       insert_permissions: permissions({
@@ -454,8 +454,8 @@ describe("R-NAM-7 system columns", () => {
         expect(Object.keys(fullRow)).toEqual([...Object.keys(note), name, "account"]);
         expect(Object.keys(fullRow.account)).toEqual(["id", name]);
       }
-    const none = await byGrants.patch("/note?id=eq.3&select=*,xmin", { headers, body: {} });
-    expect([none.status, none.text]).toEqual([200, "[]"]);
+    const emptyAnswer = await byGrants.patch("/note?id=eq.3&select=*,xmin", { headers, body: {} });
+    expect([emptyAnswer.status, emptyAnswer.text]).toEqual([200, "[]"]);
   });
 
   test("R-NAM-7b writes with permission checks return system columns to a caller who may read every column", async () => {
@@ -754,7 +754,7 @@ describe("R-NAM-6 relationships reveal the columns that they compare", () => {
     });
     return answer.status < 300 ? "answered" : answer.json().code;
   };
-  const HIDDEN = [
+  const HIDDEN_REQUESTS = [
     "GET /transfer?select=id,account!secret_payee(id)",
     "GET /transfer?select=id,secret_payee(name)",
     "GET /transfer?select=id,...account!transfer_secret_payee_fkey(name)",
@@ -767,7 +767,7 @@ describe("R-NAM-6 relationships reveal the columns that they compare", () => {
   ];
 
   test("a relationship with a hidden column is refused in every position", async () => {
-    for (const request of HIDDEN) {
+    for (const request of HIDDEN_REQUESTS) {
       expect(await ask("reader", request), request).toBe("42501");
       expect(await ask("everything", request), request).toBe("answered");
     }

@@ -172,9 +172,10 @@ const OPTIONS: StartOptions = {
   dbChannelEnabled: false,
 };
 
-const starting = (options: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...options });
+const startWarm = (options: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...options });
 /** The same API without anything cached on the connection. */
-const alone = (options: StartOptions = {}): Promise<TestApi> => starting({ dbPreparedStatements: false, ...options });
+const startCold = (options: StartOptions = {}): Promise<TestApi> =>
+  startWarm({ dbPreparedStatements: false, ...options });
 
 const ask = async (
   api: TestApi,
@@ -192,9 +193,9 @@ const ask = async (
 
 const ROLLED_BACK: StartOptions = { dbTxEnd: "rollback-allow-override" };
 
-let shared: Promise<TestApi> | undefined;
+let sharedApi: Promise<TestApi> | undefined;
 /** One API for all tests with these options, because its connection caches nothing. */
-const aloneRolledBack = (): Promise<TestApi> => (shared ??= alone(ROLLED_BACK));
+const startColdRolledBack = (): Promise<TestApi> => (sharedApi ??= startCold(ROLLED_BACK));
 
 interface Caller {
   readonly role: string;
@@ -212,9 +213,9 @@ const compare = async (
   callers: readonly [Caller, Caller],
   options: StartOptions = {},
 ): Promise<void> => {
-  const cold = await (options === ROLLED_BACK ? aloneRolledBack() : alone(options));
+  const cold = await (options === ROLLED_BACK ? startColdRolledBack() : startCold(options));
   for (const [first, second] of [callers, [callers[1], callers[0]]] as const) {
-    const warm = await starting(options);
+    const warm = await startWarm(options);
     for (const request of requests) {
       for (const [caller, times] of [
         [first, TIMES],
@@ -242,7 +243,7 @@ const COMMON: ReadonlySet<Request> = new Set(
 );
 
 test("R-TX-11 the requests of these tests have different responses for the two roles", async () => {
-  const cold = await aloneRolledBack();
+  const cold = await startColdRolledBack();
   const misjudgements: unknown[] = [];
   for (const request of [...REST, ...GRAPHQL]) {
     for (const role of [OWNER_ROLE, OTHER_ROLE]) {
@@ -278,7 +279,7 @@ describe("R-TX-12 a role that the transaction switches", () => {
     role,
     ...(actAs === undefined ? {} : { headers: { "x-act-as": actAs } }),
   });
-  const some = [
+  const someRequests = [
     ...REST.slice(0, 5),
     ...REST.slice(7, 10),
     get("/told_notes"),
@@ -292,7 +293,8 @@ describe("R-TX-12 a role that the transaction switches", () => {
     [acting(OWNER_ROLE), acting(OTHER_ROLE, OWNER_ROLE)],
   ] as const)(
     "R-TX-12 the pre-request function switches the role: %j and %j",
-    (caller, otherCaller) => compare(some, [caller, otherCaller], { dbPreRequest: "duo.before", ...ROLLED_BACK }),
+    (caller, otherCaller) =>
+      compare(someRequests, [caller, otherCaller], { dbPreRequest: "duo.before", ...ROLLED_BACK }),
     120_000,
   );
 
@@ -328,7 +330,7 @@ describe("R-TX-12 a role that the transaction switches", () => {
   test("R-TX-12 no statement after user-defined code in the same transaction is prepared", async () => {
     const statementsOf = async (api: TestApi): Promise<string[]> =>
       (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER_ROLE }) })).json() as string[];
-    const api = await starting({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
+    const api = await startWarm({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
     const switchingRequest = asCaller(get("/told_notes"), { role: OTHER_ROLE, headers: { "x-act-as": OWNER_ROLE } });
     for (let i = 0; i < 3; i++) expect((await ask(api, OTHER_ROLE, switchingRequest)).status).toBe(200);
     const texts = await statementsOf(api);
@@ -340,7 +342,7 @@ describe("R-TX-12 a role that the transaction switches", () => {
 
 describe("R-TX-11 plans after changes of the database", () => {
   const compareAfterChange = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
-    const [warm, cold] = [await starting(ROLLED_BACK), await aloneRolledBack()];
+    const [warm, cold] = [await startWarm(ROLLED_BACK), await startColdRolledBack()];
     for (const statement of [change, undo]) {
       for (let i = 0; i < TIMES; i++) expect(await ask(warm, role, request)).toEqual(await ask(cold, role, request));
       const before = await ask(warm, role, request);
@@ -403,7 +405,7 @@ describe("R-TX-11 plans after changes of the database", () => {
 
   test("R-TX-11 callers of one role under row policies share a plan and not their rows", async () => {
     await database.query("alter table duo.diary enable row level security");
-    const [warm, cold] = [await starting(), await alone()];
+    const [warm, cold] = [await startWarm(), await startCold()];
     for (const sub of ["ada", "bo", "ada"]) {
       for (let i = 0; i < TIMES; i++)
         expect(await ask(warm, OTHER_ROLE, get("/diary"), { sub })).toEqual(

@@ -81,11 +81,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect((await api.gql("{ now }")).data).toEqual({ now: 1 });
     const id = await call(api);
     await until(() => requests.length === 1, "the function runs");
-    const waiting = await find(api, id);
-    expect(waiting).toEqual({ id, created_at: expect.any(String), errors: null, output: null });
+    const waitingCall = await find(api, id);
+    expect(waitingCall).toEqual({ id, created_at: expect.any(String), errors: null, output: null });
     expect(requests[0]).toEqual({
       id,
-      createdAt: new Date(waiting.created_at),
+      createdAt: new Date(waitingCall.created_at),
       input: { year: "12345678901234567890" },
       session: { "x-session-role": "music_reader", "x-session-user-id": "7" },
       signal: expect.any(AbortSignal),
@@ -111,14 +111,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       return { rows: 1 };
     };
     const api = await start(run, { inputSchema });
-    const refused = await api.gql('mutation { report(year: "123456") }', {}, reader);
-    expect(refused.errors).toMatchObject([{ extensions: { code: "validation-failed" } }]);
+    const refusal = await api.gql('mutation { report(year: "123456") }', {}, reader);
+    expect(refusal.errors).toMatchObject([{ extensions: { code: "validation-failed" } }]);
     const id = (await api.gql('mutation { report(year: "12345") }', {}, reader)).data.report;
     expect(await findEnded(api, id)).toMatchObject({ errors: null, output: { rows: 1 } });
     expect(inputs).toEqual([{ year: 12345 }]);
   });
 
-  const unexpected = { message: "internal error", extensions: { path: "$", code: "unexpected" } };
+  const unexpectedError = { message: "internal error", extensions: { path: "$", code: "unexpected" } };
 
   test.each<[string, (request: AsynchronousActionRequest) => unknown, unknown, string]>([
     [
@@ -134,13 +134,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       () => {
         throw new Error("a reason");
       },
-      unexpected,
+      unexpectedError,
       "a reason",
     ],
-    ["a result of another type", () => ({ rows: null }), unexpected, 'expecting a value for \\"rows\\", but got null'],
-    ["a result that is no JSON", () => ({ rows: 1, details: 1n }), unexpected, "BigInt"],
-    ["a function that does not end", () => new Promise(() => undefined), unexpected, "no result within 1 s"],
-  ])("X-ACT-14a %s is an error, and the function is not called again", async (_, run, errors, logged) => {
+    [
+      "a result of another type",
+      () => ({ rows: null }),
+      unexpectedError,
+      'expecting a value for \\"rows\\", but got null',
+    ],
+    ["a result that is no JSON", () => ({ rows: 1, details: 1n }), unexpectedError, "BigInt"],
+    ["a function that does not end", () => new Promise(() => undefined), unexpectedError, "no result within 1 s"],
+  ])("X-ACT-14a %s is an error, and the function is not called again", async (_, run, errors, logText) => {
     let count = 0;
     const api = await start(
       (request) => {
@@ -151,7 +156,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     );
     expect(await findEnded(api, await call(api))).toMatchObject({ errors, output: null });
     expect(count).toBe(1);
-    expect(api.log.join("\n")).toContain(logged);
+    expect(api.log.join("\n")).toContain(logText);
   });
 
   test("X-ACT-14 a call whose process ends is made again with the same id", async () => {
@@ -191,8 +196,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const caller = await open(0);
     onTestFinished(caller.close);
     const id = (await caller.gql("mutation { hold }")).data.hold;
-    const [printed] = (await once(child.stdout, "data")) as [Buffer];
-    expect(printed.toString().trim()).toBe(id);
+    const [output] = (await once(child.stdout, "data")) as [Buffer];
+    expect(output.toString().trim()).toBe(id);
     child.kill("SIGKILL");
     await once(child, "exit");
     // only the killed process may end the call before this time

@@ -64,7 +64,7 @@ const buildDocument = (relationships: readonly Entry[] = RELATIONSHIPS): Entry =
 
 let statements = 0;
 let loads = 0;
-const loaded = definePlugin({
+const loadedNames = definePlugin({
   name: "loaded-names",
   requires: ["graphql-queries"],
   apply: (hooks) =>
@@ -80,11 +80,11 @@ const loaded = definePlugin({
       };
     }),
 });
-const counted = watchExecutions(({ programs }) => {
+const statementCounter = watchExecutions(({ programs }) => {
   for (const { program } of programs) statements += program.statements.length;
 });
 
-const api = await startWithWebhooks({ parts: [counted, loaded], metadata: buildDocument() });
+const api = await startWithWebhooks({ parts: [statementCounter, loadedNames], metadata: buildDocument() });
 const reader = asAdmin("reader");
 
 const ask = async (results: unknown, query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> => {

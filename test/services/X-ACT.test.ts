@@ -85,8 +85,8 @@ describe("the fields", () => {
     const ping = { output: "Int!", run: () => 1 };
     const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
     const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
-    const startWithRole = (more: StartOptions) =>
-      start({ preset: (given) => compose(plus(given), actions({ ping })), metadata, ...more });
+    const startWithRole = (extraOptions: StartOptions) =>
+      start({ preset: (presetOptions) => compose(plus(presetOptions), actions({ ping })), metadata, ...extraOptions });
     const ordinary = await startWithRole({});
     expect((await ordinary.gql("{ artist { id } }", {}, headers)).errors).toBeUndefined();
     for (const document of [LOG_IN, "mutation { ping }"])
@@ -333,7 +333,7 @@ describe("the errors", () => {
       "http exception when calling webhook",
       "ECONNRESET",
     ],
-  ])("X-ACT-7 %s is an error of the server", async (_, answer, message, logged) => {
+  ])("X-ACT-7 %s is an error of the server", async (_, answer, message, logText) => {
     const otherApi = await start({ metadata: buildDocument() });
     hook.answer = answer;
     log.length = 0;
@@ -342,8 +342,8 @@ describe("the errors", () => {
         attempt,
         { message, extensions: { path: "$.selectionSet.login", code: "unexpected" } },
       ]);
-    expect(log).toHaveLength(logged === undefined ? 0 : 1);
-    if (logged !== undefined) expect(log[0]).toContain(logged);
+    expect(log).toHaveLength(logText === undefined ? 0 : 1);
+    if (logText !== undefined) expect(log[0]).toContain(logText);
     expect(log.join()).not.toMatch(/secret|127\.0\.0\.1/);
   });
 

@@ -50,8 +50,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await api.sql("insert into public.parcel values (1, 'a')");
     await until(() => response !== undefined, "the attempt has begun");
     hook.answer = json({});
-    const later = { ...args, name: "parcel_changed", insert: undefined, update: { columns: "*" } };
-    expect(await runCommand(api, "pg_create_event_trigger", later)).toEqual({ message: "success" });
+    const laterArgs = { ...args, name: "parcel_changed", insert: undefined, update: { columns: "*" } };
+    expect(await runCommand(api, "pg_create_event_trigger", laterArgs)).toEqual({ message: "success" });
     await api.sql("update public.parcel set item = 'b'");
     const countDelivered = async (): Promise<number> =>
       (await api.sql("select from relapi.event where status = 'delivered'")).length;
@@ -70,8 +70,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       code: "already-exists",
       error: 'event trigger "parcel_sent" already exists',
     });
-    const exported = await runCommand(api, "export_metadata", {});
-    expect(exported.sources[0].tables[0].event_triggers).toEqual([
+    const exportedMetadata = await runCommand(api, "export_metadata", {});
+    expect(exportedMetadata.sources[0].tables[0].event_triggers).toEqual([
       {
         name: "parcel_sent",
         definition: { enable_manual: false, insert: { columns: "*" } },
@@ -79,8 +79,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         webhook: hook.url,
       },
     ]);
-    const replaced = { ...args, replace: true, headers: [{ name: "x-added", value: "yes" }] };
-    expect(await runCommand(api, "pg_create_event_trigger", replaced)).toEqual({ message: "success" });
+    const replacementArgs = { ...args, replace: true, headers: [{ name: "x-added", value: "yes" }] };
+    expect(await runCommand(api, "pg_create_event_trigger", replacementArgs)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (2, 'b')");
     await until(() => hook.requests.length === 2, "the second event arrived");
     expect(hook.requests[1]?.headers["x-added"]).toBe("yes");

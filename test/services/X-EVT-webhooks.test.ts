@@ -77,12 +77,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await until(() => hook.requests.length === 2, "the update arrived");
     await database.query("delete from public.sale");
     await until(() => hook.requests.length === 3, "the delete arrived");
-    const [inserted, updated, deleted] = hook.requests;
-    expect(inserted).toMatchObject({
+    const [insertRequest, updateRequest, deleteRequest] = hook.requests;
+    expect(insertRequest).toMatchObject({
       method: "POST",
       headers: { "content-type": "application/json", "x-fixed": "yes", "x-secret": "s3cret" },
     });
-    expect(JSON.parse(inserted?.body ?? "")).toEqual({
+    expect(JSON.parse(insertRequest?.body ?? "")).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       trigger: { name: "sale_changed" },
@@ -95,12 +95,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         trace_context: null,
       },
     });
-    expect(JSON.parse(updated?.body ?? "").event).toMatchObject({
+    expect(JSON.parse(updateRequest?.body ?? "").event).toMatchObject({
       op: "UPDATE",
       data: { old: { item: "tea" }, new: { item: "coffee" } },
       session_variables: null,
     });
-    expect(deleted?.body).toContain('"new":null,"old":{"id":1,"item":"coffee","price":12345678901234567890.123456789}');
+    expect(deleteRequest?.body).toContain(
+      '"new":null,"old":{"id":1,"item":"coffee","price":12345678901234567890.123456789}',
+    );
     expect(api.log.join("\n")).not.toMatch(/s3cret|hook-secret/);
   });
 
@@ -228,8 +230,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const bodies = hook.requests.map(({ body }) => JSON.parse(body));
       expect(bodies.map(({ delivery_info }) => delivery_info.current_retry)).toEqual([0, 1, 2]);
       expect(new Set(bodies.map(({ id }) => id)).size).toBe(1);
-      const failed = { status: 500, response: "broken", error: "the webhook answered with status 500" };
-      expect(await listAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
+      const failedAttempt = { status: 500, response: "broken", error: "the webhook answered with status 500" };
+      expect(await listAttempts("broken")).toEqual([
+        failedAttempt,
+        failedAttempt,
+        { status: 204, response: "", error: null },
+      ]);
     });
 
     test("X-EVT-16 a webhook that always fails receives each attempt of the trigger, and then the event is dead", async () => {
@@ -393,12 +399,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
     test("X-EVT-19 a request that cannot be made has failed, and an answer that cannot be changed delivers the event", async () => {
       const body = { action: "transform", template: "{{$body.event.data.new.absent}}" };
-      const changed = { action: "transform", template: "{{$body.absent}}" };
+      const responseBody = { action: "transform", template: "{{$body.absent}}" };
       await start(
         "unchanged_order",
         [
           trigger("unsent", { request_transform: { version: 2, body } }),
-          trigger("unread", { response_transform: { version: 2, body: changed } }),
+          trigger("unread", { response_transform: { version: 2, body: responseBody } }),
         ],
         { count: 2 },
       );

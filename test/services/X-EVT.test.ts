@@ -389,18 +389,21 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
 
     test("X-EVT-3 install of the command line reports the schemas and the triggers", async () => {
-      const own = await openDatabase();
-      const environment = { DATABASE_URL: own.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
-      const installs = async (stdout: string, more: Environment = {}): Promise<void> =>
-        expect(await relapi(["events", "install"], { ...environment, ...more })).toMatchObject({ code: 0, stdout });
+      const ownDatabase = await openDatabase();
+      const environment = { DATABASE_URL: ownDatabase.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
+      const installs = async (stdout: string, extraEnvironment: Environment = {}): Promise<void> =>
+        expect(await relapi(["events", "install"], { ...environment, ...extraEnvironment })).toMatchObject({
+          code: 0,
+          stdout,
+        });
       await installs("installed the schemas relapi and relapi_queue\n");
       await installs("nothing to install\n");
-      await own.query("create table public.announced (id int primary key)");
+      await ownDatabase.query("create table public.announced (id int primary key)");
       const trigger = { name: "announced", webhook: "https://hook.example", definition: { insert: { columns: "*" } } };
       const metadata = documentOf([table("announced", { event_triggers: [trigger] })]);
       const file = { METADATA: temporaryFile("metadata.json", JSON.stringify(metadata)) };
       await installs("installed 1 trigger\n", file);
-      await own.query("drop schema relapi cascade");
+      await ownDatabase.query("drop schema relapi cascade");
       await installs("installed the schemas relapi and relapi_queue, and 1 trigger\n", file);
     });
 
@@ -700,14 +703,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const child = startServer("public.killed");
       await until(async () => (await listTriggers("killed")).length === 1, "the process has installed its trigger");
       await database.query("insert into public.killed (item) values ('a')");
-      const [printed] = (await once(child.stdout, "data")) as [Buffer];
+      const [output] = (await once(child.stdout, "data")) as [Buffer];
       child.kill("SIGKILL");
       await once(child, "exit");
       await endLease("killed");
       const received: RowEvent[] = [];
       await start({ "public.killed": { insert: (event) => void received.push(event) } });
       await until(() => received.length === 1, "the event arrived again");
-      expect(received[0]).toMatchObject({ id: printed.toString().trim(), attempt: 1 });
+      expect(received[0]).toMatchObject({ id: output.toString().trim(), attempt: 1 });
     });
 
     test("X-EVT-10 an event whose process was killed before it stored the delivery arrives at another server again", async () => {
@@ -718,22 +721,22 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "the process has installed its trigger",
       );
       await database.query("insert into public.unacknowledged (item) values ('a')");
-      const [printed] = (await once(child.stdout, "data")) as [Buffer];
-      const id = printed.toString().trim();
+      const [output] = (await once(child.stdout, "data")) as [Buffer];
+      const id = output.toString().trim();
       const client = await database.connect();
       onTestFinished(() => client.end());
       await client.query("begin");
       await client.query("select from relapi.event where id = $1 for update", [id]);
       child.stdin.write("continue\n");
-      const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      const waitingSessions = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       await until(async () => {
-        const rows = await database.query(`select ${waiting} and query like '%delivered%'`);
+        const rows = await database.query(`select ${waitingSessions} and query like '%delivered%'`);
         return rows.length === 1;
       }, "the process stores the delivery");
       child.kill("SIGKILL");
       await once(child, "exit");
       // the statement of a process that has ended would continue
-      await database.query(`select pg_terminate_backend(pid) ${waiting}`);
+      await database.query(`select pg_terminate_backend(pid) ${waitingSessions}`);
       await client.query("rollback");
       await endLease("unacknowledged");
       const received: RowEvent[] = [];
@@ -744,10 +747,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
     test("X-EVT-9 a lost connection of the queue is a line of the log, and nothing is printed", async () => {
       await createTable("disconnected");
-      const printed = (["trace", "error", "warn", "log"] as const).map((method) =>
+      const consoleSpies = (["trace", "error", "warn", "log"] as const).map((method) =>
         vi.spyOn(console, method).mockImplementation(() => undefined),
       );
-      onTestFinished(() => printed.forEach((method) => method.mockRestore()));
+      onTestFinished(() => consoleSpies.forEach((method) => method.mockRestore()));
       let finish: () => void = () => undefined;
       const received: unknown[] = [];
       const handle = async ({ row }: RowEvent): Promise<void> => {
@@ -764,15 +767,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await client.query("begin");
       await client.query("select from relapi_queue._private_jobs for update");
       finish();
-      const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%_private_jobs%'`;
-      await until(async () => (await database.query(`select ${waiting}`)).length === 1, "the queue ends its job");
-      await database.query(`select pg_terminate_backend(pid) ${waiting}`);
+      const waitingSessions = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%_private_jobs%'`;
+      await until(
+        async () => (await database.query(`select ${waitingSessions}`)).length === 1,
+        "the queue ends its job",
+      );
+      await database.query(`select pg_terminate_backend(pid) ${waitingSessions}`);
       await until(() => api.log.some((line) => line.startsWith("the job queue stopped")), "the queue has stopped");
       await client.query("rollback");
       await database.query("insert into public.disconnected (item) values ('b')");
       await until(() => received.length === 2, "the next event arrives");
       expect(received).toEqual(["a", "b"]);
-      expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]);
+      expect(consoleSpies.flatMap(({ mock }) => mock.calls)).toEqual([]);
     });
 
     test("X-EVT-10 an event without a job gets one", async () => {

@@ -42,7 +42,7 @@ const { logger, lines: log } = collectLines("error", "warn");
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
 await installCallerSettings(api);
-const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, ...more }));
+const start = (extraOptions: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, ...extraOptions }));
 const posting = await start({ authHookMode: "post" });
 const hasty = await start({ authHookTimeout: 1 });
 const patient = await start({ authHookTimeout: 3600 });
@@ -83,16 +83,16 @@ describe("the settings", () => {
     const [{ name }] = (await api.sql("select quote_ident(current_database()) as name")) as [{ readonly name: string }];
     let healthProblems: PluginContext["healthProblems"] | undefined;
     const watch = definePlugin({ name: "watch", apply: (_, context) => void ({ healthProblems } = context) });
-    const own = await start({ parts: [watch] });
+    const ownApi = await start({ parts: [watch] });
     const problem =
       "ignoring tokens: authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them";
     await api.sql(`alter role current_user in database ${name} set pgrst.jwt_secret = '${jwtSecret}'`);
-    await own.reload();
+    await ownApi.reload();
     expect(log).toEqual([`${problem} undefined`]);
     expect(healthProblems?.list()).toEqual([`auth hook: ${problem}`]);
-    expect(readRestSettings(await callRest(own)).current_user).toBe("music_reader");
+    expect(readRestSettings(await callRest(ownApi)).current_user).toBe("music_reader");
     await api.sql(`alter role current_user in database ${name} reset pgrst.jwt_secret`);
-    await own.reload();
+    await ownApi.reload();
     expect(healthProblems?.list()).toEqual([]);
   });
 
@@ -241,10 +241,10 @@ describe("the caller", () => {
       "X-Session-User-Id": "7",
       other: "",
     });
-    const requested = { "x-session-role": "music_editor", "x-hasura-user-id": "8" };
+    const requestedHeaders = { "x-session-role": "music_editor", "x-hasura-user-id": "8" };
     for (const callerSettings of [
-      readRestSettings(await callRest(api, requested)),
-      readGraphqlSettings(await callGraphql(api, requested)),
+      readRestSettings(await callRest(api, requestedHeaders)),
+      readGraphqlSettings(await callGraphql(api, requestedHeaders)),
     ]) {
       expect(callerSettings).toMatchObject({
         current_user: "music_artist",
@@ -287,9 +287,9 @@ describe("the caller", () => {
   test("X-HOOK-5a X-SET-5 the role admin can be the administrator without the plugin jwt-tokens", async () => {
     hook.answer = json({ "X-Hasura-Role": "admin" });
     const environment = { ADMIN_ROLE_IN_TOKENS: "true" };
-    const given = optionsFromEnvironment(compose(gqlCompat({}), without("jwt-tokens")), environment);
-    const other = await start({ ...given, parts: [without("jwt-tokens")] });
-    expect(readGraphqlSettings(await callGraphql(other))["session.role"]).toBe("admin");
+    const environmentOptions = optionsFromEnvironment(compose(gqlCompat({}), without("jwt-tokens")), environment);
+    const otherApi = await start({ ...environmentOptions, parts: [without("jwt-tokens")] });
+    expect(readGraphqlSettings(await callGraphql(otherApi))["session.role"]).toBe("admin");
   });
 
   test("X-HOOK-5 the webhook is called for each request, even if the request equals an earlier one", async () => {
@@ -366,39 +366,39 @@ describe("stored settings", () => {
   test.each(["get", "post"] as const)(
     "R-SC-8 X-HOOK-4 X-HOOK-11 the allowed origins follow a reload, %s",
     async (mode) => {
-      const other = await start({ authHookMode: mode });
+      const otherApi = await start({ authHookMode: mode });
       const askFromShop = async (): Promise<readonly boolean[]> => {
         hook.requests.length = 0;
         hook.answer = (response) =>
           void response.writeHead(200, { "set-cookie": "session=8" }).end(JSON.stringify(READER));
-        const { headers } = await askTypename(other, { cookie: "session=7", origin: "https://shop.example" });
-        const [asked] = hook.requests;
-        const sent = mode === "get" ? asked?.headers : JSON.parse(asked?.body ?? "").headers;
-        return ["cookie" in sent, "set-cookie" in headers];
+        const { headers } = await askTypename(otherApi, { cookie: "session=7", origin: "https://shop.example" });
+        const [hookRequest] = hook.requests;
+        const sentHeaders = mode === "get" ? hookRequest?.headers : JSON.parse(hookRequest?.body ?? "").headers;
+        return ["cookie" in sentHeaders, "set-cookie" in headers];
       };
       expect(await askFromShop()).toEqual([false, false]);
       await storeSetting("set pgrst.server_cors_allowed_origins = 'https://shop.example'");
-      await other.reload();
+      await otherApi.reload();
       expect(await askFromShop()).toEqual([true, true]);
     },
   );
 
   test("R-SC-8 R-AUT-10 the anonymous role follows a reload", async () => {
-    const seen: boolean[] = [];
+    const anonymousFlags: boolean[] = [];
     const look = definePlugin({
       name: "look-at-sessions",
       apply: (hooks) =>
         hooks.transformPlan.tap("look-at-sessions", (plan, { session }) => {
-          seen.push(session.isAnonymous === true);
+          anonymousFlags.push(session.isAnonymous === true);
           return plan;
         }),
     });
-    const other = await start({ parts: [look] });
-    await callRest(other);
+    const otherApi = await start({ parts: [look] });
+    await callRest(otherApi);
     await storeSetting("set pgrst.db_anon_role = 'music_reader'");
-    await other.reload();
-    await callRest(other);
-    expect(seen).toEqual([false, true]);
+    await otherApi.reload();
+    await callRest(otherApi);
+    expect(anonymousFlags).toEqual([false, true]);
   });
 });
 
@@ -521,10 +521,10 @@ describe("a webhook that fails", () => {
       headers["x-held"] === undefined
         ? json(READER)(response, hook.requests[0]!)
         : void pendingResponses.push(response);
-    const waiting = askTypename(hasty, { "x-held": "1" });
+    const heldAnswer = askTypename(hasty, { "x-held": "1" });
     await until(() => pendingResponses.length === 1, "the webhook is called");
     expect((await askTypename(api)).json()).toEqual({ data: { __typename: "query_root" } });
-    expect(gqlError(await waiting).message).toBe("webhook authentication request failed");
+    expect(gqlError(await heldAnswer).message).toBe("webhook authentication request failed");
     expect(log.join()).toContain("no complete answer within 1 s");
     pendingResponses[0]?.end(JSON.stringify(READER));
   });

@@ -201,7 +201,7 @@ describe("answers", async () => {
 });
 
 /** Transforms that are refused, with the reasons. */
-const REFUSED: readonly (readonly [transform: Entry, reason: string])[] = [
+const REFUSED_TRANSFORMS: readonly (readonly [transform: Entry, reason: string])[] = [
   [{ version: 3 }, "version is neither 1 nor 2"],
   [{ template_engine: "Jinja" }, "template_engine is not Kriti"],
   [{ timeout: 3 }, "timeout is not supported"],
@@ -242,10 +242,10 @@ const REFUSED: readonly (readonly [transform: Entry, reason: string])[] = [
 test("X-HTTP-7 X-HTTP-8 X-ACT-8 a transform that cannot be served is reported with its location", async () => {
   const warnings = collectWarnings();
   await start(
-    REFUSED.map(([transform]) => ({ request_transform: transform })),
+    REFUSED_TRANSFORMS.map(([transform]) => ({ request_transform: transform })),
     warnings,
   );
   expect(warnings.all()).toEqual(
-    REFUSED.map(([, reason], i) => `action action_${i}: request_transform.${reason}; ignored`),
+    REFUSED_TRANSFORMS.map(([, reason], i) => `action action_${i}: request_transform.${reason}; ignored`),
   );
 });

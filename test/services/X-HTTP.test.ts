@@ -62,7 +62,7 @@ const request: WebhookRequest = { url: hook.url, body: '{"a":1}', timeoutMs: 60_
 
 const { api, client } = await start({ webhookAllowedHosts: ["127.0.0.0/8", "::1"] });
 const databaseOptions = {};
-const { client: guarded } = await start(databaseOptions);
+const { client: guardedClient } = await start(databaseOptions);
 const { client: smallClient } = await start({
   ...databaseOptions,
   webhookAllowedHosts: ["*"],
@@ -139,13 +139,13 @@ describe("the request", () => {
   test("X-HTTP-3 the webhook gets the trace of the request", async () => {
     trace.setGlobalTracerProvider(new BasicTracerProvider());
     propagation.disable();
-    const { api: traced } = await start({
+    const { api: tracedApi } = await start({
       ...databaseOptions,
       webhookAllowedHosts: ["*"],
       tracing: true,
       traceRatio: 1,
     });
-    const answer = await traced.post("/v1/graphql", { body: { query: "{ call }" } });
+    const answer = await tracedApi.post("/v1/graphql", { body: { query: "{ call }" } });
     expect(answer.json()).toEqual({ data: { call: '{"ok":true}' } });
     expect(hook.requests[0]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
     expect(answer.headers["traceparent"]).toBe(hook.requests[0]?.headers["traceparent"]);
@@ -268,7 +268,7 @@ describe("the limits", () => {
   });
 
   test("X-HTTP-2a a server gets a limited number of requests, and others wait within their time limits", async () => {
-    const { client: limited } = await start({
+    const { client: limitedClient } = await start({
       ...databaseOptions,
       webhookAllowedHosts: ["*"],
       webhookMaxConnections: 2,
@@ -278,20 +278,20 @@ describe("the limits", () => {
     const pendingResponses: ServerResponse[] = [];
     hook.answer = (response) => void pendingResponses.push(response);
     const send = (body: string, overrides: Partial<WebhookRequest> = {}) =>
-      limited.send({ ...request, body, ...overrides });
+      limitedClient.send({ ...request, body, ...overrides });
     const running = [send("1"), send("2")];
     await until(() => pendingResponses.length === 2, "two requests run");
     const waiting = [send("3"), send("4")];
     const controller = new AbortController();
-    const aborted = failure(send("never", { signal: controller.signal }));
+    const abortFailure = failure(send("never", { signal: controller.signal }));
     controller.abort();
-    expect((await aborted).slice(0, 1)).toEqual(["request-cancelled"]);
+    expect((await abortFailure).slice(0, 1)).toEqual(["request-cancelled"]);
     expect(await failure(send("never", { timeoutMs: 50 }))).toEqual([
       "webhook-failed",
       "timeout",
       "the webhook gave no complete answer within 0.05 s",
     ]);
-    expect((await limited.send({ ...request, url: otherHook.url })).status).toBe(200);
+    expect((await limitedClient.send({ ...request, url: otherHook.url })).status).toBe(200);
     expect(hook.requests).toHaveLength(2);
     pendingResponses[0]?.destroy();
     await expect(Promise.race(running)).rejects.toThrow("the connection to the webhook failed");
@@ -346,7 +346,7 @@ describe("private addresses", () => {
     "LOCALHOST",
   ];
   test.each(PRIVATE)("X-HTTP-4 %s is refused", async (host) => {
-    expect(await failure(guarded.send({ ...request, url: `http://${host}:9/secret` }))).toEqual([
+    expect(await failure(guardedClient.send({ ...request, url: `http://${host}:9/secret` }))).toEqual([
       "webhook-failed",
       "address",
       "the webhook has a private address, which WEBHOOK_ALLOWED_HOSTS does not allow",
@@ -355,7 +355,10 @@ describe("private addresses", () => {
 
   test("X-HTTP-4 a refused webhook gets no request, by address and by name", async () => {
     for (const url of [hook.url, byName])
-      expect((await failure(guarded.send({ ...request, url }))).slice(0, 2)).toEqual(["webhook-failed", "address"]);
+      expect((await failure(guardedClient.send({ ...request, url }))).slice(0, 2)).toEqual([
+        "webhook-failed",
+        "address",
+      ]);
     expect(hook.requests).toEqual([]);
   });
 
@@ -464,17 +467,17 @@ describe("an idle connection that the server has closed", () => {
 
 test("X-MET-9 calls are in a histogram by purpose and outcome", async () => {
   const options = { ...databaseOptions, webhookAllowedHosts: ["127.0.0.1"] };
-  const { api: counting, client: counted } = await startWith((all) => startMeasured(all), options);
+  const { api: measuredApi, client: measuredClient } = await startWith((all) => startMeasured(all), options);
   hook.answer = json({});
-  await counted.send({ ...request, purpose: "action" });
+  await measuredClient.send({ ...request, purpose: "action" });
   hook.answer = json({}, 503);
-  await counted.send({ ...request, purpose: "event" });
-  await counted.send({ ...request, url: "ftp://localhost/" }).catch(() => undefined);
-  const aborted = new AbortController();
-  aborted.abort();
-  await counted.send({ ...request, signal: aborted.signal }).catch(() => undefined);
+  await measuredClient.send({ ...request, purpose: "event" });
+  await measuredClient.send({ ...request, url: "ftp://localhost/" }).catch(() => undefined);
+  const controller = new AbortController();
+  controller.abort();
+  await measuredClient.send({ ...request, signal: controller.signal }).catch(() => undefined);
   const name = "relapi_webhook_duration_seconds_count";
-  const counts = Object.entries(await counting.metrics()).filter(([key]) => key.startsWith(name));
+  const counts = Object.entries(await measuredApi.metrics()).filter(([key]) => key.startsWith(name));
   expect(Object.fromEntries(counts)).toEqual({
     [`${name}{purpose="action",outcome="2xx"}`]: 1,
     [`${name}{purpose="event",outcome="5xx"}`]: 1,

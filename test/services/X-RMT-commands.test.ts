@@ -48,12 +48,12 @@ test("X-RMT-11 a remote schema is added, updated and removed, and written to the
 
 test("X-RMT-11 a remote that cannot be read is refused, and nothing changes", async () => {
   await run("add_remote_schema", { name: "shop", definition });
-  const broken = { url: "http://127.0.0.1:1/" };
-  expect(await run("add_remote_schema", { name: "other", definition: broken })).toMatchObject({
+  const brokenDefinition = { url: "http://127.0.0.1:1/" };
+  expect(await run("add_remote_schema", { name: "other", definition: brokenDefinition })).toMatchObject({
     code: "invalid-configuration",
     error: expect.stringContaining("the connection to the server failed: ECONNREFUSED"),
   });
-  expect(await run("update_remote_schema", { name: "shop", definition: broken })).toMatchObject({
+  expect(await run("update_remote_schema", { name: "shop", definition: brokenDefinition })).toMatchObject({
     code: "invalid-configuration",
   });
   expect(await ask()).toEqual({ data: { secret: "treasure" } });
@@ -96,12 +96,14 @@ test("X-RMT-13h relationships are created, updated and deleted", async () => {
     error: 'field with name "homeland" already exists in table "artist"',
   });
   const remote_field = { countries: { arguments: { codes: ["$country"] } } };
-  const changed = { to_remote_schema: { ...part, lhs_fields: ["country"], remote_field } };
-  expect(await run("pg_update_remote_relationship", { ...relationship, definition: changed })).toEqual(SUCCESS);
+  const changedDefinition = { to_remote_schema: { ...part, lhs_fields: ["country"], remote_field } };
+  expect(await run("pg_update_remote_relationship", { ...relationship, definition: changedDefinition })).toEqual(
+    SUCCESS,
+  );
   expect(await ask(homeland)).toEqual({ data: { artist: [{ homeland: [{ name: "Sweden" }] }] } });
   const { sources } = await run("export_metadata", {});
   expect(sources[0].tables.find(({ table }: any) => table.name === "artist").remote_relationships).toEqual([
-    { name: "homeland", definition: changed },
+    { name: "homeland", definition: changedDefinition },
   ]);
   expect(await run("remove_remote_schema", { name: "shop" })).toMatchObject({ code: "dependency-error" });
   expect(await run("pg_delete_remote_relationship", relationship)).toEqual(SUCCESS);

@@ -168,10 +168,10 @@ describe("values", () => {
     );
     expect(data.artist[0]).toEqual({ books: [{ title: "pop 1" }], nearby: [{ code: "ES" }] });
     expect(data.artist[2]).toEqual({ books: null, nearby: [{ code: "ES" }] });
-    const printed = printType((await introspect(api)).getType("artist") as never);
-    expect(printed).toContain("books(first: Int = 2, sorted: Boolean!): [Book!]\n");
-    expect(printed).toMatch(/homeland: Country\n/);
-    expect(printed).toContain("nearby(codes: [ID!], continent: Continent): [Country!]\n");
+    const sdl = printType((await introspect(api)).getType("artist") as never);
+    expect(sdl).toContain("books(first: Int = 2, sorted: Boolean!): [Book!]\n");
+    expect(sdl).toMatch(/homeland: Country\n/);
+    expect(sdl).toContain("nearby(codes: [ID!], continent: Continent): [Country!]\n");
   });
 
   test("X-RMT-13 X-RMT-13c columns are parts of objects and lists, and texts and numbers become each other", async () => {
@@ -207,8 +207,8 @@ describe("values", () => {
     expect((await socket.next()).payload).toEqual({ data: { artist: [{ homeland: { name: "Japan" } }] } });
     remote.answer = () => ({ status: 503, text: "" });
     await live.sql("update artist set country = 'ES' where id = 2");
-    const failed = await socket.next();
-    expect(failed.payload.errors[0].extensions.code).toBe("remote-schema-error");
+    const failure = await socket.next();
+    expect(failure.payload.errors[0].extensions.code).toBe("remote-schema-error");
     await socket.close();
     await live.sql("update artist set country = 'IS' where id = 2");
   });
@@ -306,10 +306,10 @@ describe("definitions", () => {
         { parent_type: "Country", mapping: { name: "title" } },
       ],
     };
-    const renamed = await start(documentWith(ARTIST, {}, { definition: { url: remote.url, customization } }));
+    const renamedApi = await start(documentWith(ARTIST, {}, { definition: { url: remote.url, customization } }));
     const query = `{ artist(where: {id: {_eq: 1}}) { homeland { title kind: __typename __typename ...more } nearby { title } } }
       fragment more on ShopCountry { label: title ... on ShopNode { id } }`;
-    expect(await renamed.gql(query)).toEqual({
+    expect(await renamedApi.gql(query)).toEqual({
       data: {
         artist: [
           {

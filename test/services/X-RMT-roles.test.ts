@@ -59,12 +59,12 @@ const asReader = asAdmin("reader", { "user-id": "7", tenant: "acme" });
 
 describe("permissions", () => {
   test("X-RMT-9 a role sees the part of its SDL, without presets", async () => {
-    const printed = printSchema(await introspect(api, "reader"));
-    expect(printed).toContain("countries: [Country!]!");
-    expect(printed).toContain("mine(filter: MineFilter): String");
-    expect(printed).toContain("add: [String!]!");
-    expect(printed).toContain("type Country {\n  code: ID!\n  name: String!\n}");
-    expect(printed).not.toMatch(/secret|Continent|tenant|City/);
+    const sdl = printSchema(await introspect(api, "reader"));
+    expect(sdl).toContain("countries: [Country!]!");
+    expect(sdl).toContain("mine(filter: MineFilter): String");
+    expect(sdl).toContain("add: [String!]!");
+    expect(sdl).toContain("type Country {\n  code: ID!\n  name: String!\n}");
+    expect(sdl).not.toMatch(/secret|Continent|tenant|City/);
     expect(await api.gql("{ countries { code } album(limit: 1) { id } }", {}, asReader)).toEqual({
       data: { countries: [{ code: "SE" }, { code: "ES" }], album: [{ id: expect.any(Number) }] },
     });
@@ -88,11 +88,11 @@ describe("permissions", () => {
   });
 
   test("X-RMT-9 G-AUTH-19b a role named admin sees no field without a permission", async () => {
-    const other = await start([entry(allow(["reader", READER], ["admin", "type Query { secret: String }"]))]);
+    const otherApi = await start([entry(allow(["reader", READER], ["admin", "type Query { secret: String }"]))]);
     const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
     const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
-    expect(await other.gql("{ secret }", {}, headers)).toEqual({ data: { secret: "treasure" } });
-    expect((await other.gql("{ countries { code } }", {}, headers)).errors[0].message).toBe(
+    expect(await otherApi.gql("{ secret }", {}, headers)).toEqual({ data: { secret: "treasure" } });
+    expect((await otherApi.gql("{ countries { code } }", {}, headers)).errors[0].message).toBe(
       "field 'countries' not found in type: 'query_root'",
     );
   });
@@ -137,7 +137,7 @@ describe("permissions", () => {
   });
 
   test("X-RMT-10 a preset is a value of the argument's type", async () => {
-    const typed = await start([
+    const typedApi = await start([
       entry(
         allow([
           "reader",
@@ -145,7 +145,7 @@ describe("permissions", () => {
         ]),
       ),
     ]);
-    const ask = (ratio: string) => typed.gql("{ echo }", {}, asAdmin("reader", { ratio }));
+    const ask = (ratio: string) => typedApi.gql("{ echo }", {}, asAdmin("reader", { ratio }));
     expect(await ask("2.5")).toEqual({ data: { echo: 2.5 } });
     expect((await ask("2.5; drop")).errors[0].message).toBe(
       'the session variable "x-hasura-ratio" is not a value of the type Float',
@@ -186,7 +186,7 @@ describe("permissions", () => {
 
 describe("names", () => {
   test("X-RMT-5 types and fields get other names, for the schema, documents and __typename", async () => {
-    const renamed = await start([
+    const renamedApi = await start([
       entry(allow(["reader", READER]), {
         type_names: { prefix: "Shop", suffix: "T", mapping: { City: "Town" } },
         field_names: [
@@ -202,7 +202,7 @@ describe("names", () => {
       thing(id: "t1") { id_of __typename }
       x: shop_countries(continent: $in, named: $f) { name_of ...more }
     } fragment more on ShopCountryT { continent_of }`;
-    expect(await renamed.gql(query, { in: "EU", f: { starts: "Sp" } })).toEqual({
+    expect(await renamedApi.gql(query, { in: "EU", f: { starts: "Sp" } })).toEqual({
       data: {
         shop_search: [
           { __typename: "ShopCountryT", code_of: "SE" },
@@ -213,9 +213,9 @@ describe("names", () => {
         x: [{ name_of: "Spain", continent_of: "EU" }],
       },
     });
-    const { errors } = await renamed.gql("{ list: shop_countries { broken_of } }");
+    const { errors } = await renamedApi.gql("{ list: shop_countries { broken_of } }");
     expect(errors[0]).toMatchObject({ message: "no data for SE", path: ["list", 0, "broken_of"] });
-    expect((await renamed.gql("{ shop_mine(filter: {}) }", {}, asReader)).data).toEqual({
+    expect((await renamedApi.gql("{ shop_mine(filter: {}) }", {}, asReader)).data).toEqual({
       shop_mine: '{"owner":"7","filter":{"tenant":"acme"}}',
     });
   });
@@ -234,7 +234,7 @@ describe("names", () => {
     ],
   ])("X-RMT-5 names of types are %s, and nothing is written to the console", async (_, names, expected) => {
     const consoleWarn = vi.spyOn(console, "warn");
-    const renamed = await start([
+    const renamedApi = await start([
       entry(
         {},
         { type_names: names, field_names: [{ parent_type: "Country", mapping: { code: "name", name: "code" } }] },
@@ -242,7 +242,7 @@ describe("names", () => {
     ]);
     const { City: city, Country: country } = expected;
     const query = `query { search(text: "S") { __typename ... on ${country} { code name } ... on ${city} { title } } }`;
-    expect(await renamed.gql(query)).toEqual({
+    expect(await renamedApi.gql(query)).toEqual({
       data: {
         search: [
           { __typename: country, code: "Sweden", name: "SE" },
@@ -256,16 +256,16 @@ describe("names", () => {
   });
 
   test("X-RMT-5 a type of a namespace may take the name of the root type", async () => {
-    const renamed = await start([
+    const renamedApi = await start([
       entry({}, { root_fields_namespace: "shop", type_names: { mapping: { Query: "Country", Country: "Query" } } }),
     ]);
-    expect(await renamed.gql('{ shop { __typename country(code: "SE") { __typename name } } }')).toEqual({
+    expect(await renamedApi.gql('{ shop { __typename country(code: "SE") { __typename name } } }')).toEqual({
       data: { shop: { __typename: "Country", country: { __typename: "Query", name: "Sweden" } } },
     });
   });
 
   test("X-RMT-5 a namespace has the root fields in one field of each root", async () => {
-    const spaced = await start([
+    const namespacedApi = await start([
       entry({}, { root_fields_namespace: "shop", type_names: { prefix: "Shop" } }),
       {
         name: "other",
@@ -276,7 +276,7 @@ describe("names", () => {
       },
     ]);
     expect(
-      await spaced.gql(
+      await namespacedApi.gql(
         '{ s: shop { __typename secret c: country(code: "SE") { name } } other { secret } album(limit: 1) { id } }',
       ),
     ).toEqual({
@@ -286,14 +286,14 @@ describe("names", () => {
         album: [{ id: expect.any(Number) }],
       },
     });
-    expect(await spaced.gql('mutation { shop { a: add(word: "1") b: add(word: "2") } }')).toEqual({
+    expect(await namespacedApi.gql('mutation { shop { a: add(word: "1") b: add(word: "2") } }')).toEqual({
       data: { shop: { a: ["1"], b: ["1", "2"] } },
     });
-    expect((await spaced.gql("{ shop { failing } }")).errors).toEqual([
+    expect((await namespacedApi.gql("{ shop { failing } }")).errors).toEqual([
       { message: "out of order", path: ["shop", "failing"], extensions: { code: "BROKEN", detail: 7 } },
     ]);
-    expect((await spaced.gql("{ shop }")).errors[0].message).toBe("missing selection set for 'shop'");
-    expect((await spaced.gql("{ shop { __schema { types { name } } } }")).errors[0].message).toBe(
+    expect((await namespacedApi.gql("{ shop }")).errors[0].message).toBe("missing selection set for 'shop'");
+    expect((await namespacedApi.gql("{ shop { __schema { types { name } } } }")).errors[0].message).toBe(
       "field '__schema' not found in type: 'ShopQuery'",
     );
   });

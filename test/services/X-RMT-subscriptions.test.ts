@@ -299,9 +299,9 @@ describe("roles", () => {
     ] as const) {
       const socket = await open(api, role, { kind: "hours" });
       subscribe(socket, query);
-      const refused = await socket.next();
-      expect(refused.type).toBe("error");
-      expect(refused.payload[0].extensions.code).toBe("validation-failed");
+      const refusal = await socket.next();
+      expect(refusal.type).toBe("error");
+      expect(refusal.payload[0].extensions.code).toBe("validation-failed");
       await socket.close();
     }
     expect(remote.sockets).toHaveLength(1);
@@ -396,8 +396,8 @@ describe("names and reloads", () => {
         { parent_type: "Tick", mapping: { n: "number" } },
       ],
     };
-    const renamed = await start(documentWith({ definition: { url: remote.url, customization } }));
-    const socket = await open(renamed);
+    const renamedApi = await start(documentWith({ definition: { url: remote.url, customization } }));
+    const socket = await open(renamedApi);
     subscribe(socket, "subscription { clock { the_ticks { __typename number broken } } }");
     await readers(1);
     channel.send({ n: 4 });

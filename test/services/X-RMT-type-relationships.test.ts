@@ -51,7 +51,7 @@ await database.query(`create table reading (id bigint primary key);
   insert into reading values (9007199254740992), (9007199254740993)`);
 
 let statements: string[] = [];
-const counted = watchExecutions(({ programs }) => {
+const statementRecorder = watchExecutions(({ programs }) => {
   for (const { program } of programs) for (const { text } of program.statements) statements.push(text);
 });
 beforeEach(() => {
@@ -145,7 +145,7 @@ const documentWith = ({ ofShop = {}, ofWeather = {}, ofArtist = {} }: Parts = {}
   );
 
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
-  startWithWebhooks({ parts: [counted], metadata, ...extraOptions });
+  startWithWebhooks({ parts: [statementRecorder], metadata, ...extraOptions });
 const api = await start(documentWith());
 await api.sql("insert into artist (id, name, country) values (91, 'Yuki', 'JP'), (92, 'Zara', 'SE')");
 
@@ -265,9 +265,9 @@ describe("rows of tables", () => {
       type_names: { prefix: "Shop" },
       field_names: [{ parent_type: "Country", prefix: "the_" }],
     };
-    const renamed = await start(documentWith({ ofShop: { definition: { url: remote.url, customization } } }));
+    const renamedApi = await start(documentWith({ ofShop: { definition: { url: remote.url, customization } } }));
     expect(
-      await renamed.gql(
+      await renamedApi.gql(
         "{ shop { countries(continent: EU) { the_name artists(limit: 1, order_by: {id: asc}) { id } weather { degrees } } } }",
       ),
     ).toEqual({
@@ -496,8 +496,8 @@ test("X-RMT-14e the commands create, change and delete relationships, and list t
   const toOne = toSource("artists", "object", { code: "country" });
   expect(await command("update", toOne)).toEqual(SUCCESS);
   expect(await ownApi.gql(query)).toEqual({ data: { countries: [{ artists: { name: "Yuki" }, weather: null }] } });
-  const exported = async () => (await run("export_metadata", {})).remote_schemas[0].remote_relationships;
-  expect(await exported()).toEqual([ofType("Country", toOne, WEATHER)]);
+  const exportRelationships = async () => (await run("export_metadata", {})).remote_schemas[0].remote_relationships;
+  expect(await exportRelationships()).toEqual([ofType("Country", toOne, WEATHER)]);
   expect(await command("update", { ...toOne, name: "none" })).toEqual({
     path: "$.args",
     error: 'no relationship defined on remote schema "shop" with name "none"',
@@ -518,9 +518,9 @@ test("X-RMT-14e the commands create, change and delete relationships, and list t
   });
   expect(await command("delete", { name: "weather" })).toEqual(SUCCESS);
   expect(await command("delete", { name: "weather" })).toMatchObject({ code: "not-exists" });
-  expect(await exported()).toEqual([ofType("Country", toOne)]);
+  expect(await exportRelationships()).toEqual([ofType("Country", toOne)]);
   expect(await command("delete", { name: "artists" })).toEqual(SUCCESS);
-  expect(await exported()).toBeUndefined();
+  expect(await exportRelationships()).toBeUndefined();
 
   const metadata = documentWith({ ofShop: { remote_relationships: [ofType("Country", artists, bad)] } });
   expect(await run("replace_metadata", { allow_inconsistent_metadata: true, metadata })).toEqual(SUCCESS);
@@ -534,5 +534,5 @@ test("X-RMT-14e the commands create, change and delete relationships, and list t
     },
   ]);
   expect(await run("drop_inconsistent_metadata", {})).toEqual(SUCCESS);
-  expect(await exported()).toEqual([ofType("Country", artists)]);
+  expect(await exportRelationships()).toEqual([ofType("Country", artists)]);
 });

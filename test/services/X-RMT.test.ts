@@ -142,7 +142,7 @@ describe("queries", () => {
 
   test("X-RMT-1 introspection has the types of tables and remotes", async () => {
     const schema = await introspect(api);
-    const printed = printSchema(schema);
+    const sdl = printSchema(schema);
     for (const part of [
       "union Found = Country | City",
       "type Country implements Node",
@@ -151,7 +151,7 @@ describe("queries", () => {
       'starts: String = "S"',
       "type album ",
     ])
-      expect(printed).toContain(part);
+      expect(sdl).toContain(part);
     expect(
       schema
         .getQueryType()
@@ -276,9 +276,9 @@ describe("requests", () => {
     expect(remote.requests).toHaveLength(1);
     await api.gql('mutation { a: add(word: "1") b: add(word: "2") }');
     expect(remote.requests).toHaveLength(3);
-    const failed = await api.gql("{ secret failing list: countries { broken } }");
-    expect(failed.errors[0]).toMatchObject({ message: expect.any(String), extensions: { code: "BROKEN" } });
-    expect([["failing"], ["list", 0, "broken"]]).toContainEqual(failed.errors[0].path);
+    const failure = await api.gql("{ secret failing list: countries { broken } }");
+    expect(failure.errors[0]).toMatchObject({ message: expect.any(String), extensions: { code: "BROKEN" } });
+    expect([["failing"], ["list", 0, "broken"]]).toContainEqual(failure.errors[0].path);
   });
 
   test("X-RMT-4b X-HTTP-10 a response has the cookies of all remotes that were called, also with errors", async () => {
@@ -324,8 +324,10 @@ describe("requests", () => {
 
   test("X-RMT-8 a private address that is not allowed, and an answer above the limit, are errors", async () => {
     const warnings = collectWarnings();
-    const guarded = await start(withRemotes(remoteEntry()), { webhookAllowedHosts: [], logger: warnings.logger });
-    expect((await guarded.gql("{ secret }")).errors[0].message).toBe("field 'secret' not found in type: 'query_root'");
+    const guardedApi = await start(withRemotes(remoteEntry()), { webhookAllowedHosts: [], logger: warnings.logger });
+    expect((await guardedApi.gql("{ secret }")).errors[0].message).toBe(
+      "field 'secret' not found in type: 'query_root'",
+    );
     expect(warnings.all()).toEqual([
       "remote schema shop: the remote schema shop failed: the server has a private address, which WEBHOOK_ALLOWED_HOSTS does not allow; ignored",
     ]);
@@ -411,7 +413,7 @@ describe("schemas of code", () => {
         WEBHOOK_ALLOWED_HOSTS: "127.0.0.1",
         PORT: "0",
       });
-      const [, origin] = await program.said(/(http:\/\/\S+)\/v1\/graphql/);
+      const [, origin] = await program.untilPrinted(/(http:\/\/\S+)\/v1\/graphql/);
       const response = await fetch(`${origin}/v1/graphql`, {
         method: "POST",
         headers: { "x-session-admin-secret": adminSecret },

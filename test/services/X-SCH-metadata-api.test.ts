@@ -115,19 +115,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     hook.requests.length = 0;
     const headers = [{ name: "x-fixed", value: "yes" }];
     const payload = { email: "ada@example.org" };
-    const created = await run("create_scheduled_event", {
+    const createdEvent = await run("create_scheduled_event", {
       webhook: "{{SCH_API_BASE}}",
       schedule_at: past,
       payload,
       headers,
       comment: "reminder",
     });
-    expect(created).toEqual({ message: "success", event_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-    await untilStatus(created.event_id, "delivered");
+    expect(createdEvent).toEqual({ message: "success", event_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    await untilStatus(createdEvent.event_id, "delivered");
     expect(hook.requests).toHaveLength(1);
     expect(hook.requests[0]?.headers["x-fixed"]).toBe("yes");
     expect(JSON.parse(hook.requests[0]?.body ?? "")).toEqual({
-      id: created.event_id,
+      id: createdEvent.event_id,
       scheduled_time: past.replace(".000", ""),
       payload,
       comment: "reminder",
@@ -135,7 +135,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
     const { events } = await run("get_scheduled_events", { type: "one_off", limit: 1000 });
     expect(events).toContainEqual({
-      id: created.event_id,
+      id: createdEvent.event_id,
       scheduled_time: past,
       status: "delivered",
       tries: 0,
@@ -165,12 +165,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-SCH-12 P-HAS-12 failed events and their attempts are listed, and events are deleted", async () => {
     hook.answer = json({ reason: "no" }, 500);
     onTestFinished(() => void (hook.answer = json({})));
-    const failed = await run("create_scheduled_event", {
+    const failedEvent = await run("create_scheduled_event", {
       webhook: hook.url,
       schedule_at: past,
       retry_conf: { num_retries: 1, retry_interval_seconds: 0 },
     });
-    await untilStatus(failed.event_id, "error");
+    await untilStatus(failedEvent.event_id, "error");
     const lateEvent = await run("create_scheduled_event", {
       webhook: hook.url,
       schedule_at: past,
@@ -179,12 +179,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await untilStatus(lateEvent.event_id, "dead");
     const invocations = await run("get_scheduled_event_invocations", {
       type: "one_off",
-      event_id: failed.event_id,
+      event_id: failedEvent.event_id,
       get_rows_count: true,
     });
     const attempt = {
       id: expect.any(String),
-      event_id: failed.event_id,
+      event_id: failedEvent.event_id,
       status: 500,
       response: { body: '{"reason":"no"}', error: "the webhook answered with status 500" },
       created_at: expect.any(String),
@@ -192,7 +192,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(invocations).toEqual({ count: 2, invocations: [attempt, attempt] });
     const window = await run("get_scheduled_event_invocations", {
       type: "one_off",
-      event_id: failed.event_id,
+      event_id: failedEvent.event_id,
       get_rows_count: true,
       limit: 1,
       offset: 2,
@@ -204,7 +204,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await run("delete_scheduled_event", { type: "cron", event_id: future.event_id })).toMatchObject({
       code: "not-exists",
     });
-    for (const { event_id } of [failed, lateEvent, future])
+    for (const { event_id } of [failedEvent, lateEvent, future])
       expect(await run("delete_scheduled_event", { type: "one_off", event_id })).toEqual(SUCCESS);
     expect(await run("delete_scheduled_event", { type: "one_off", event_id: future.event_id })).toMatchObject({
       code: "not-exists",

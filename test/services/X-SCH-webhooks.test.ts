@@ -160,8 +160,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await start([trigger("broken", { retry_conf: { num_retries: 2, retry_interval_seconds: 0 } })]);
     await untilEvent("broken", "delivered", 2);
     expect(new Set(hook.requests.map(({ body }) => JSON.parse(body).id)).size).toBe(1);
-    const failed = { status: 500, response: "", error: "the webhook answered with status 500" };
-    expect(await listAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
+    const failedAttempt = { status: 500, response: "", error: "the webhook answered with status 500" };
+    expect(await listAttempts("broken")).toEqual([
+      failedAttempt,
+      failedAttempt,
+      { status: 204, response: "", error: null },
+    ]);
   });
 
   test("X-SCH-10 without retry_conf there is one attempt", async () => {

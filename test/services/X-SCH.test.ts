@@ -14,7 +14,7 @@ import { until } from "../support/until.ts";
 import { startLogged, startWithWebhooks, type LoggedApi } from "./start.ts";
 import { createEventReader, SCHEDULED_EVENTS } from "./stored-events.ts";
 
-type Declared = Readonly<Record<string, ScheduleHandler | ScheduleOptions>>;
+type ScheduleDefinitions = Readonly<Record<string, ScheduleHandler | ScheduleOptions>>;
 
 const nothing = (): void => undefined;
 
@@ -47,14 +47,14 @@ describe("the declaration", () => {
     ["a name with NUL", { "a\u0000": nightly }, '"a\u0000" has the character NUL, which PostgreSQL cannot store'],
     ["an empty name", { "": nightly }, '"" is not a name of 1 to 100 characters'],
   ])("X-SCH-1 %s is refused", (_, definitions, message) => {
-    expect(() => schedules(definitions as Declared)).toThrow(message);
+    expect(() => schedules(definitions as ScheduleDefinitions)).toThrow(message);
   });
 });
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
 
-  const start = (definitions: Declared, extraOptions: StartOptions = {}): Promise<LoggedApi> =>
+  const start = (definitions: ScheduleDefinitions, extraOptions: StartOptions = {}): Promise<LoggedApi> =>
     startLogged({ on: database, parts: [schedules(definitions)], ...extraOptions });
 
   const untilKnown = (name: string): Promise<void> =>
@@ -189,11 +189,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await untilEnded("flaky", "delivered");
     const [event] = await listEvents("flaky");
     expect(attempts).toEqual([1, 2, 3].map((attempt) => [event?.id, attempt]));
-    const logged = await database.query(
+    const invocations = await database.query(
       "select error from relapi.scheduled_event_invocation where event_id = $1 order by id",
       [event?.id],
     );
-    expect(logged).toEqual([{ error: "failure 1" }, { error: "failure 2" }, { error: null }]);
+    expect(invocations).toEqual([{ error: "failure 1" }, { error: "failure 2" }, { error: null }]);
   });
 
   test("X-SCH-6 an event whose attempts are used up is dead and kept", async () => {
@@ -224,7 +224,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     onTestFinished(() => void child.kill("SIGKILL"));
-    const [printed] = (await once(child.stdout, "data")) as [Buffer];
+    const [output] = (await once(child.stdout, "data")) as [Buffer];
     child.kill("SIGKILL");
     await once(child, "exit");
     // only the killed process may end the attempt before this time
@@ -234,7 +234,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const received: ScheduledRun[] = [];
     await start({ killed: { cron: PAST, handle: (run) => void received.push(run) } });
     await until(() => received.length === 1, "the event arrived again");
-    expect(received[0]).toMatchObject({ id: printed.toString().trim(), attempt: 1, scheduledAt: HALF_AN_HOUR_AGO });
+    expect(received[0]).toMatchObject({ id: output.toString().trim(), attempt: 1, scheduledAt: HALF_AN_HOUR_AGO });
   });
 
   test("X-SCH-5 a process without the schedule leaves its events to others", async () => {

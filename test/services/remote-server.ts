@@ -183,17 +183,17 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
             countUnsentBytes: () => socket.bufferedAmount,
           };
           socket.on("close", () => (connection.isOpen = false));
-          opened.set(socket, connection);
+          connectionBySocket.set(socket, connection);
           remote.sockets.push(connection);
           return !remote.isRefusing;
         },
-        onSubscribe: ({ extra }, _id, payload) => void opened.get(extra.socket)?.operations.push(payload),
+        onSubscribe: ({ extra }, _id, payload) => void connectionBySocket.get(extra.socket)?.operations.push(payload),
       },
       sockets,
       NO_KEEP_ALIVE,
     );
   };
-  const opened = new WeakMap<object, RemoteServer["sockets"][number]>();
+  const connectionBySocket = new WeakMap<object, RemoteServer["sockets"][number]>();
   let server = create();
   await listen(server, 0);
   const { port } = server.address() as AddressInfo; // a listening server has an address

@@ -3,7 +3,7 @@ import { relApi, compose } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { schedules } from "../../plugins/services/index.ts";
 
-const killed = {
+const hangingSchedule = {
   cron: process.env["CRON"] ?? "",
   handle: async ({ id }: { readonly id: string }) => {
     process.stdout.write(`${id}\n`);
@@ -12,6 +12,6 @@ const killed = {
 };
 
 const api = relApi(
-  compose(plus({ databaseUrl: process.env["DATABASE_URL"], logLevel: "warn" }), schedules({ killed })),
+  compose(plus({ databaseUrl: process.env["DATABASE_URL"], logLevel: "warn" }), schedules({ killed: hangingSchedule })),
 );
 await api.ready;

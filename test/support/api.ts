@@ -78,8 +78,8 @@ export const rolledBack = (...preferences: readonly string[]): { prefer: string 
   prefer: [...preferences, "tx=rollback"].join(", "),
 });
 
-/** The `Content-Range` of a response without a count: `uncounted("0-2")`, and `uncounted("*")` if it has no rows. */
-export const uncounted = (rows: string): string => `${rows}/*`;
+/** The `Content-Range` of a response without a count: `uncountedRange("0-2")`, and `uncountedRange("*")` if it has no rows. */
+export const uncountedRange = (rows: string): string => `${rows}/*`;
 
 /**
  * Starts an API that is closed at the latest with the file. With ORACLE set, all its requests are repeated by the
@@ -122,7 +122,7 @@ export const openApi = async (
     (method: string): Send =>
     (path, requestParts) =>
       request(method, path, requestParts);
-  let closing: Promise<void> | undefined;
+  let closePromise: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     agent.destroy();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -156,7 +156,7 @@ export const openApi = async (
     reload: async () => {
       await handler.reload();
     },
-    close: () => (closing ??= close()),
+    close: () => (closePromise ??= close()),
   };
   atFileEnd(api.close);
   return api;

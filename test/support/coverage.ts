@@ -37,8 +37,8 @@ for (const rule of definedRules) {
     families.set(family, [...(families.get(family) ?? []), rule]);
 }
 for (const [family, rules] of families) {
-  const missing = rules.filter((rule) => !isTested(rule));
+  const untestedRules = rules.filter((rule) => !isTested(rule));
   console.log(
-    `${family.padEnd(8)} ${rules.length - missing.length}/${rules.length}${missing.length === 0 ? "" : `  without a test: ${missing.join(" ")}`}`,
+    `${family.padEnd(8)} ${rules.length - untestedRules.length}/${rules.length}${untestedRules.length === 0 ? "" : `  without a test: ${untestedRules.join(" ")}`}`,
   );
 }

@@ -149,8 +149,8 @@ const open = (): Promise<TestDatabase> => {
 };
 
 const closeWithFile = (database: TestDatabase): TestDatabase => {
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= database.close());
+  let closePromise: Promise<void> | undefined;
+  const close = (): Promise<void> => (closePromise ??= database.close());
   atFileEnd(close);
   return { ...database, close };
 };

@@ -37,7 +37,7 @@ const NO_DATABASE = new Set([
 ]);
 
 /** One file per surface that also runs on the embedded database. Its other features are tested by core/embedded. */
-const EMBEDDED = new Set(["rest/R-FLT", "rest/R-INS", "graphql/G-INS", "live/sse"]);
+const EMBEDDED_FILES = new Set(["rest/R-FLT", "rest/R-INS", "graphql/G-INS", "live/sse"]);
 
 /**
  * Files that measure the memory or time of their process, or change its clock, environment or packages. All other files
@@ -73,10 +73,10 @@ export const filesOf = (kind: Kind): string[] => {
   const names = readdirSync(fileURLToPath(new URL("..", import.meta.url)), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(ENDING))
     .map((path) => path.replaceAll("\\", "/").slice(0, -ENDING.length));
-  const missingNames = [...NO_DATABASE, ...EMBEDDED, ...OWN_PROCESS].filter((name) => !names.includes(name));
+  const missingNames = [...NO_DATABASE, ...EMBEDDED_FILES, ...OWN_PROCESS].filter((name) => !names.includes(name));
   if (missingNames.length > 0)
     throw new Error(`test/support/files.ts lists files that do not exist: ${missingNames.join(", ")}`);
   return names
-    .filter((name) => (kind === "embedded" ? EMBEDDED.has(name) : kindOf(name) === kind))
+    .filter((name) => (kind === "embedded" ? EMBEDDED_FILES.has(name) : kindOf(name) === kind))
     .map((name) => `test/${name}${ENDING}`);
 };

@@ -139,7 +139,7 @@ export const LOADS: readonly Load[] = [
         ask(
           "GET",
           `/api/post?select=${random
-            .some(COLUMNS, 1 + random.int(5))
+            .sample(COLUMNS, 1 + random.int(5))
             .map((column, place) => `x${i}_${place}:${column}`)
             .join(",")}&${random.pick(["id", "likes"])}=gt.${i}&limit=1`,
         ),
@@ -265,9 +265,9 @@ export const startLoaded = async (program: string, databaseUrl: string, connecti
     child.kill("SIGKILL");
     await exit;
   };
-  const started = await nextMessage<{ readonly port: number }>();
-  if (started === undefined) throw new Error("the server did not start");
-  const { port } = started;
+  const startMessage = await nextMessage<{ readonly port: number }>();
+  if (startMessage === undefined) throw new Error("the server did not start");
+  const { port } = startMessage;
 
   const run = async (load: Load, scale: number, maxSeconds = Infinity): Promise<Figures> => {
     const counts = new Map<string, number>();

@@ -73,10 +73,10 @@ export const moveUnlessThere = (folder: string, name: string): void => {
 const copyForServerUser = (root: string, version: string): string => {
   const copy = join(tmpdir(), `relapi-postgres-${version}`);
   if (existsSync(copy)) return copy;
-  const unfinished = mkdtempSync(`${copy}-`);
-  cpSync(root, unfinished, { recursive: true, verbatimSymlinks: true });
-  execFileSync("chmod", ["-R", "go+rX", unfinished]);
-  moveUnlessThere(unfinished, copy);
+  const temporaryCopy = mkdtempSync(`${copy}-`);
+  cpSync(root, temporaryCopy, { recursive: true, verbatimSymlinks: true });
+  execFileSync("chmod", ["-R", "go+rX", temporaryCopy]);
+  moveUnlessThere(temporaryCopy, copy);
   return copy;
 };
 

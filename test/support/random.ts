@@ -5,8 +5,8 @@ export interface Random {
   chance(part: number): boolean;
   pick<Item>(list: readonly Item[]): Item;
   /** This number of different items, or all items if there are fewer. */
-  some<Item>(list: readonly Item[], count: number): Item[];
-  shuffled<Item>(list: readonly Item[]): Item[];
+  sample<Item>(list: readonly Item[], count: number): Item[];
+  shuffle<Item>(list: readonly Item[]): Item[];
 }
 
 /** mulberry32: 32 bits of state, enough for tests. */
@@ -14,12 +14,12 @@ export const createRandom = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    let hash = Math.imul(state ^ (state >>> 15), state | 1);
+    hash ^= hash + Math.imul(hash ^ (hash >>> 7), hash | 61);
+    return ((hash ^ (hash >>> 14)) >>> 0) / 4_294_967_296;
   };
   const int = (below: number): number => Math.floor(next() * below);
-  const shuffled = <Item>(list: readonly Item[]): Item[] => {
+  const shuffle = <Item>(list: readonly Item[]): Item[] => {
     const items = [...list];
     for (let i = items.length - 1; i > 0; i--) {
       const j = int(i + 1);
@@ -34,8 +34,8 @@ export const createRandom = (seed: number): Random => {
       if (list.length === 0) throw new Error("nothing to pick from");
       return list[int(list.length)]!;
     },
-    some: (list, count) => shuffled(list).slice(0, count),
-    shuffled,
+    sample: (list, count) => shuffle(list).slice(0, count),
+    shuffle,
   };
 };
 

@@ -55,9 +55,9 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byPath = files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
     const order = process.env["TEST_ORDER"];
-    if (order === "random") return createRandom(chosenSeed()).shuffled(byPath);
+    if (order === "random") return createRandom(chosenSeed()).shuffle(byPath);
     if (order === "reverse") return byPath.reverse();
-    const ordered = await super.sort(files);
-    return ordered.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || placeOf(a) - placeOf(b));
+    const sortedFiles = await super.sort(files);
+    return sortedFiles.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || placeOf(a) - placeOf(b));
   }
 }

@@ -39,11 +39,11 @@ const DEADLINE_MS = 120_000;
 export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOptions = {}): Promise<TestSocket> => {
   const { path = "/v1/graphql/ws", protocols = ["graphql-transport-ws"], headers = {} } = options;
   const socket = new WebSocket(`${api.wsUrl}${path}`, [...protocols], { headers: { ...headers } });
-  const waiting: any[] = [];
+  const unreadMessages: any[] = [];
   const listeners = new Set<() => void>();
   socket.on("message", (data: RawData) => {
     const text = data.toString();
-    waiting.push(JSON.parse(text));
+    unreadMessages.push(JSON.parse(text));
     for (const listener of listeners) listener();
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
@@ -63,10 +63,10 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
   const next: TestSocket["next"] = (matches = (message) => !isKeepAlive(message)) =>
     new Promise((resolve, reject) => {
       const take = (): boolean => {
-        const index = waiting.findIndex(matches);
+        const index = unreadMessages.findIndex(matches);
         if (index < 0) return false;
-        const message = waiting[index];
-        waiting.splice(0, index + 1);
+        const message = unreadMessages[index];
+        unreadMessages.splice(0, index + 1);
         listeners.delete(listener);
         clearTimeout(timer);
         resolve(message);
@@ -75,12 +75,13 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
       const listener = (): void => void take();
       const timer = setTimeout(() => {
         listeners.delete(listener);
-        reject(new Error(`no such message within ${DEADLINE_MS} ms; waiting: ${JSON.stringify(waiting)}`));
+        reject(new Error(`no such message within ${DEADLINE_MS} ms; waiting: ${JSON.stringify(unreadMessages)}`));
       }, DEADLINE_MS);
       if (!take()) listeners.add(listener);
     });
 
-  const takeMessages: TestSocket["takeMessages"] = () => waiting.splice(0).filter((message) => !isKeepAlive(message));
+  const takeMessages: TestSocket["takeMessages"] = () =>
+    unreadMessages.splice(0).filter((message) => !isKeepAlive(message));
 
   return {
     socket,

@@ -102,20 +102,20 @@ export interface Cleaner {
 
 /** Creates the cleaner of one connection. @rule R-TX-13 */
 export const createCleaner = (backend: () => Backend, channels: () => readonly string[]): Cleaner => {
-  let cleaned: Promise<boolean> | undefined;
+  let lastCleaning: Promise<boolean> | undefined;
   return {
     get lastCleaning() {
-      return cleaned;
+      return lastCleaning;
     },
     createFollowingBatch: (kind) => {
       let settle: (isClean: boolean) => void = () => undefined;
-      const settled = new Promise<boolean>((resolve) => {
+      const cleaning = new Promise<boolean>((resolve) => {
         settle = (isClean) => {
-          if (cleaned === settled) cleaned = undefined;
+          if (lastCleaning === cleaning) lastCleaning = undefined;
           resolve(isClean);
         };
       });
-      cleaned = settled;
+      lastCleaning = cleaning;
       return new FollowingBatch(
         () => planUnprepared(buildCleaning(kind, backend(), channels())),
         (error) => settle(error === undefined),

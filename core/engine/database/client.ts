@@ -103,7 +103,7 @@ export const wrapClient = (
     if (watch !== undefined) watch.limit = bytes;
   };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
-  const prepared = new PreparedStatements();
+  const preparedStatements = new PreparedStatements();
   const cleaner = createCleaner(() => connection.backend, getChannels ?? (() => []));
   const send = (plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult> =>
     new Promise((resolve) => {
@@ -120,7 +120,7 @@ export const wrapClient = (
    *  a time. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
-    prepared,
+    prepared: preparedStatements,
     backend: getChannels === undefined ? UNKNOWN_BACKEND : EMBEDDED_BACKEND,
     planOwner: undefined,
     // a batch follows a failed cleaning too: after a failed statement in an open transaction, the cleaning fails as
@@ -305,9 +305,9 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
         bodyBytes = row.remainingBytes;
         row = undefined;
       } else if (bodyBytes > 0) {
-        const skipped = Math.min(bodyBytes, chunk.length - offset);
-        bodyBytes -= skipped;
-        offset += skipped;
+        const skippedBytes = Math.min(bodyBytes, chunk.length - offset);
+        bodyBytes -= skippedBytes;
+        offset += skippedBytes;
       } else if (headerBytes === 0 && chunk.length - offset >= HEADER_BYTES) {
         if (!begin(chunk, offset)) return false;
         if (row !== undefined && offset > passedBytes) pass(chunk.subarray(passedBytes, offset));

@@ -2,12 +2,12 @@
 export class CopyBoth {
   private readonly text: string;
   private readonly take: (bytes: Buffer) => void;
-  private readonly ended: (error: unknown) => void;
+  private readonly onEnd: (error: unknown) => void;
 
-  constructor(text: string, take: (bytes: Buffer) => void, ended: (error: unknown) => void) {
+  constructor(text: string, take: (bytes: Buffer) => void, onEnd: (error: unknown) => void) {
     this.text = text;
     this.take = take;
-    this.ended = ended;
+    this.onEnd = onEnd;
   }
 
   submit(connection: { query(text: string): void }): null {
@@ -20,11 +20,11 @@ export class CopyBoth {
   }
 
   handleError(error: unknown): void {
-    this.ended(error);
+    this.onEnd(error);
   }
 
   handleReadyForQuery(): void {
-    this.ended(new Error("the server ended the stream"));
+    this.onEnd(new Error("the server ended the stream"));
   }
 
   handleCommandComplete(): void {}

@@ -145,11 +145,11 @@ export const createDatabase = (
             last = rows.catch(() => undefined); // the caller that awaits the rows gets the error
             return rows;
           };
-          const deferred: (() => void)[] = [];
+          const deferredQueries: (() => void)[] = [];
           const queryLater: Query = <Row>(statement: Sql) =>
-            new Promise<readonly Row[]>((take) => deferred.push(() => take(queryInOrder(statement))));
+            new Promise<readonly Row[]>((take) => deferredQueries.push(() => take(queryInOrder(statement))));
           resolve(await work(queryInOrder, queryLater));
-          for (const ask of deferred) ask();
+          for (const ask of deferredQueries) ask();
           await last;
           // cleaning is necessary, because the function of `dbPreConfig` is user-defined code
           await cleanSharedConnection(connection);

@@ -146,10 +146,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       await rollBack(connection, transaction);
       throw error;
     }
-    const ended = await send(connection, checkedEnd, sending.prepares, cleaning);
-    if ("error" in ended) {
+    const endResult = await send(connection, checkedEnd, sending.prepares, cleaning);
+    if ("error" in endResult) {
       if (!connection.isEnded) await rollBack(connection, transaction);
-      throw new BatchFailure(ended, checkedEnd.slice(ended.failedAt), Infinity);
+      throw new BatchFailure(endResult, checkedEnd.slice(endResult.failedAt), Infinity);
     }
     return rows;
   };
@@ -211,10 +211,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       onRows?.(rows);
     };
     let cancelling: Promise<void> | undefined;
-    let running: Connection | undefined;
+    let runningConnection: Connection | undefined;
     const forget = execution.onDisconnect?.(() => {
       isGone = true;
-      cancelling = running?.cancel();
+      cancelling = runningConnection?.cancel();
     });
     try {
       const connection = await pool.acquire(transaction.template.owner);
@@ -227,7 +227,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           isReusable = true;
           throw requestCancelled();
         }
-        running = connection;
+        runningConnection = connection;
         for (let tries = 1; ; tries++) {
           try {
             const { statements, template, sending } = transaction;
@@ -262,7 +262,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         isReusable ||= !connection.isEnded && isUnderstood;
         throw error;
       } finally {
-        running = undefined;
+        runningConnection = undefined;
         // a pending cancel request must not hit the next user of the connection
         const { lastCleaning } = connection.cleaner;
         if (cancelling === undefined && lastCleaning === undefined) pool.release(connection, isReusable);

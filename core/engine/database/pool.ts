@@ -294,30 +294,30 @@ export const createPool = (options: PoolOptions): Pool => {
       failWaiters(poolTimeout());
       for (const entry of idle.slice()) drop(entry);
       if (connections.size === 0) return;
-      const cancelled: Promise<void>[] = [];
+      const cancellations: Promise<void>[] = [];
       const patience = setTimeout(() => {
         warn("closing connections that are still in use", { count: connections.size });
         for (const entry of connections.values()) {
           drop(entry);
           // the running statement is cancelled, because the server notices the disconnection only later
-          cancelled.push(entry.connection.cancel());
+          cancellations.push(entry.connection.cancel());
         }
       }, patienceMs);
       await new Promise<void>((resolve) => {
         whenEmpty = resolve;
       });
       clearTimeout(patience);
-      await Promise.all(cancelled);
+      await Promise.all(cancellations);
     },
   };
   return pool;
 };
 
 const countPrepared = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
-  let [prepared, preparedBytes] = [0, 0];
+  let [preparedCount, preparedBytes] = [0, 0];
   for (const connection of connections) {
-    prepared += connection.prepared.size;
+    preparedCount += connection.prepared.size;
     preparedBytes += connection.prepared.bytes;
   }
-  return { prepared, preparedBytes };
+  return { prepared: preparedCount, preparedBytes };
 };

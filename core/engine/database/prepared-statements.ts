@@ -77,7 +77,7 @@ const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
  *  failure. `firstEffect` is the index of the first statement that must not be repeated. Before that statement runs,
  *  all later ones must be known to be prepared. */
 type PlanBatch = (
-  prepared: PreparedStatements,
+  preparedStatements: PreparedStatements,
   statements: readonly WireStatement[],
   prepares: boolean,
   firstEffect?: number,
@@ -102,19 +102,19 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
 
   /** Removes the least recently used statements from the record, and adds their names to `closes`. */
   const evictStatements = (
-    prepared: PreparedStatements,
+    preparedStatements: PreparedStatements,
     sentStatements: readonly WireStatement[],
     closes: string[],
   ): void => {
-    for (const name of prepared.names()) {
-      if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
+    for (const name of preparedStatements.names()) {
+      if (preparedStatements.size <= maxCount && preparedStatements.bytes <= maxBytes) return;
       if (sentStatements.some((statement) => statement.name === name)) continue;
-      prepared.delete(name);
+      preparedStatements.delete(name);
       closes.push(name);
     }
   };
 
-  return (prepared, statements, prepares, firstEffect = Infinity) => {
+  return (preparedStatements, statements, prepares, firstEffect = Infinity) => {
     if (!prepares) return planUnprepared(statements);
     const sentStatements: WireStatement[] = [];
     const parses: boolean[] = [];
@@ -124,22 +124,22 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
     const newNames = new Set<string>();
     for (const statement of statements) {
       const { name, text } = statement;
-      const isKnown = name !== "" && prepared.has(name);
-      knownStatements.push(isKnown && !newNames.has(name) ? statement : UNNAMED);
+      const isKnown = name !== "" && preparedStatements.has(name);
+      knownStatements.push(isKnown && !newNames.has(name) ? statement : UNNAMED_STATEMENT);
       parses.push(!isKnown);
-      if (!isKnown) prepared.countParsed(text);
+      if (!isKnown) preparedStatements.countParsed(text);
       if (!isKnown && (name === "" || !isWorthPreparing(name, text))) {
         sentStatements.push({ ...statement, name: "" });
         continue;
       }
       sentStatements.push(statement);
-      prepared.use(name, text);
+      preparedStatements.use(name, text);
       if (isKnown) continue;
       newNames.add(name);
       // a close is harmless, because closing a missing statement is not an error
-      if (prepared.uncertain.delete(name) || sentStatements.length - 1 > firstEffect) closes.push(name);
+      if (preparedStatements.uncertain.delete(name) || sentStatements.length - 1 > firstEffect) closes.push(name);
     }
-    evictStatements(prepared, sentStatements, closes);
+    evictStatements(preparedStatements, sentStatements, closes);
     return { statements: sentStatements, parses, closes, described: listDescribedNames(knownStatements, firstEffect) };
   };
 };
@@ -156,13 +156,13 @@ const listDescribedNames = (statements: readonly WireStatement[], firstEffect: n
   return names.length === 0 ? undefined : { before: firstEffect, names };
 };
 
-const UNNAMED: WireStatement = { text: "", name: "", values: [] };
+const UNNAMED_STATEMENT: WireStatement = { text: "", name: "", values: [] };
 
 export type FailedBatch = Extract<WireResult, { readonly error: unknown }>;
 
 /** Updates the record of prepared statements after a failure. */
 export const recordFailure = (
-  prepared: PreparedStatements,
+  preparedStatements: PreparedStatements,
   { statements, parses, described }: WirePlan,
   { error, failedAt }: FailedBatch,
 ): void => {
@@ -172,7 +172,7 @@ export const recordFailure = (
     const isParsed = parses[i] === true;
     const isUncertain = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
     // the server skips the messages after a failure, so it has not parsed this statement
-    if (isParsed || isUncertain) prepared.delete(name);
-    if (isUncertain && (i === failedAt || !isParsed)) prepared.uncertain.add(name);
+    if (isParsed || isUncertain) preparedStatements.delete(name);
+    if (isUncertain && (i === failedAt || !isParsed)) preparedStatements.uncertain.add(name);
   });
 };

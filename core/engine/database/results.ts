@@ -46,8 +46,8 @@ export const runChecks = (
   for (const { program, path } of execution.programs) {
     for (const check of program.checks)
       if (programOffset + check.statement < end) {
-        const failed = findFailure(check, program, rows[programOffset + check.statement]);
-        if (failed !== undefined) throw createCheckError(check, failed.path ?? path);
+        const failure = findFailure(check, program, rows[programOffset + check.statement]);
+        if (failure !== undefined) throw createCheckError(check, failure.path ?? path);
       }
     programOffset += program.statements.length;
   }

@@ -11,7 +11,7 @@ import { findStatementPath, TransactionRecord, runChecks, explainError } from ".
 import { getSharing } from "./sharing.ts";
 import type { createErrorReporter } from "./statement-errors.ts";
 import { buildBeginText, createUnnamedStatement, ROLLBACK } from "./statements.ts";
-import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
+import { COMMIT, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
@@ -97,21 +97,21 @@ export const createSharedTransaction =
       const isUndone = execution.end === "rollback";
       const { statements, template } = transactions.build(execution, { prepares: false, sharing, isNested: true });
       const { offset } = template;
-      const opening = [
+      const openingStatements = [
         ...AS_LOGIN,
         ...(connection.backend.hasNoJit ? [LOCAL_JIT_OFF] : []),
         ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
-      const closing = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
-      const findProgramIndex = (i: number): number => i - opening.length;
+      const closingStatements = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
+      const findProgramIndex = (i: number): number => i - openingStatements.length;
       try {
         const { rows } = await send(
-          [...opening, ...statements, ...closing],
+          [...openingStatements, ...statements, ...closingStatements],
           false,
           (failedAt) => findStatementPath(execution, findProgramIndex(failedAt) - offset),
           execution.session.databaseRole,
         );
-        const programRows = rows.slice(opening.length);
+        const programRows = rows.slice(openingStatements.length);
         runChecks(execution, programRows, offset);
         const mergedRows = mergeRows(execution, programRows, offset);
         execution.check?.(mergedRows);
@@ -149,7 +149,7 @@ export const createSharedTransaction =
         await send(
           [
             ...(sharing === undefined ? [] : buildFullCleaning(sharing)),
-            ...(end === "rollback" ? ROLLED_BACK : COMMITTED),
+            ...(end === "rollback" ? ROLLED_BACK : COMMIT),
           ],
           true,
         );

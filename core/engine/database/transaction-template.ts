@@ -69,7 +69,7 @@ interface TemplateStatement extends WireStatement {
 
 export interface TransactionTemplate {
   /** The statements that precede the settings. */
-  readonly opening: readonly WireStatement[];
+  readonly openingStatements: readonly WireStatement[];
   readonly settingsText: string;
   readonly settingsName: string;
   /** The values of the settings before those of the session. */
@@ -148,7 +148,7 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const NO_VALUES: WireStatement["values"] = [];
 
 /** Ends a transaction. The statement is unnamed, because user-defined code may have deallocated prepared statements. */
-export const COMMITTED: readonly WireStatement[] = [createUnnamedStatement("commit")];
+export const COMMIT: readonly WireStatement[] = [createUnnamedStatement("commit")];
 /** Rolls a transaction back, after a check of deferred constraints, which may fail. */
 export const ROLLED_BACK: readonly WireStatement[] = [
   createUnnamedStatement("set constraints all immediate"),
@@ -258,7 +258,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
       ? [["plan_cache_mode", "force_custom_plan"] as const]
       : []),
   ]);
-  const opening: readonly WireStatement[] = [
+  const openingStatements: readonly WireStatement[] = [
     ...(isImplicit ? NO_STATEMENTS : [createPlainStatement(buildBeginText(isolation, isReadOnly))]),
     ...(cleanedSharing === undefined ? NO_STATEMENTS : DISCARD_FOREIGN_STATE),
   ];
@@ -279,10 +279,10 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     ? NO_STATEMENTS
     : [
         ...(cleanedSharing === undefined ? NO_STATEMENTS : buildFullCleaning(cleanedSharing)),
-        ...(end === "rollback" ? ROLLED_BACK : isImplicit ? NO_STATEMENTS : COMMITTED),
+        ...(end === "rollback" ? ROLLED_BACK : isImplicit ? NO_STATEMENTS : COMMIT),
       ];
   return {
-    opening,
+    openingStatements,
     settingsText: settings.text,
     settingsName: nameStatement(settings.text),
     valuesBefore: settings.first,
@@ -292,7 +292,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     checkedEnd: isChecked ? committing : NO_STATEMENTS,
     rollback: cleanedSharing === undefined ? ROLLBACK : buildCleaningRollback(cleanedSharing),
     owner: sharing === undefined ? owner : undefined,
-    offset: opening.length + 1 + (preRequest === undefined ? 0 : 1),
+    offset: openingStatements.length + 1 + (preRequest === undefined ? 0 : 1),
     isImplicit,
     cleaning,
     cleansItself,

@@ -93,7 +93,10 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       }
       values.push(...template.valuesAfter);
       const { settingsText, settingsName } = template;
-      const statements: WireStatement[] = [...template.opening, { text: settingsText, name: settingsName, values }];
+      const statements: WireStatement[] = [
+        ...template.openingStatements,
+        { text: settingsText, name: settingsName, values },
+      ];
       for (const statement of template.statements) {
         const { text, name, isMultiRow, rowOf, slots, program = 0 } = statement;
         const run = programs[program];
@@ -111,7 +114,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       return {
         template,
         statements,
-        firstEffect: access === "read only" ? undefined : template.opening.length + 1,
+        firstEffect: access === "read only" ? undefined : template.openingStatements.length + 1,
         sending,
       };
     },

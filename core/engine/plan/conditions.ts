@@ -15,14 +15,14 @@ export const compareColumn = (
  *  path to the rows, or undefined if the read names the relation itself. The rule may throw to refuse the plan. */
 export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 
-type Filtered = { readonly where?: Predicate };
+type FilteredNode = { readonly where?: Predicate };
 
 /** Returns the plan without the rows that the rule excludes. The plan does not read, embed, aggregate, update, upsert
  *  or delete these rows, and uses them in no filter or order. Rows that the plan itself has written are still returned.
  *  @rule X-ROW-1 */
 export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRule): P => {
   const addCondition = <Node extends object>(
-    node: Node & Filtered,
+    node: Node & FilteredNode,
     relation: Relation | undefined,
     path?: PlanPath,
   ): Node => {

@@ -476,9 +476,9 @@ const mapRecord = <Member>(
 const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {
   let next: Item[] | undefined;
   list.forEach((item, i) => {
-    const mapped = map(item);
-    if (next === undefined && mapped !== item) next = list.slice(0, i);
-    next?.push(mapped);
+    const mappedItem = map(item);
+    if (next === undefined && mappedItem !== item) next = list.slice(0, i);
+    next?.push(mappedItem);
   });
   return next ?? list;
 };

@@ -31,9 +31,14 @@ const buildUnpagedRead = ({ from, row, where, distinctOn }: Read): Read => ({
 });
 
 /** Returns a scalar subquery with the object as `json`. The subquery has three levels: the rows, with the columns that
- *  aggregates and node lists need; the aggregates over these rows; the object. `affected` is the number of written
+ *  aggregates and node lists need; the aggregates over these rows; the object. `affectedCount` is the number of written
  *  rows. Undefined if that number is the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
-export const compileAggregateRead = (compiler: Compiler, read: Read, options: ReadOptions, affected?: Sql): Sql => {
+export const compileAggregateRead = (
+  compiler: Compiler,
+  read: Read,
+  options: ReadOptions,
+  affectedCount?: Sql,
+): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
   const perRow: Output[] = [];
@@ -63,7 +68,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
       case "constant":
         return sql`${literal(output.value)}::text`;
       case "affected":
-        return affected ?? addAggregate(sql`count(*)`);
+        return affectedCount ?? addAggregate(sql`count(*)`);
       case "aggregate": {
         const call = compileAggregateCall(
           compiler,
@@ -89,8 +94,8 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
         const rows = sql`array_agg(${ident(inner, as)}${order})${filter}`;
         if (output.isReversed !== true) return addAggregate(sql`coalesce(array_to_json(${rows}), '[]')`);
         // the list is reversed afterwards, because other aggregates would see an order inside this aggregate
-        const turned = ident(compiler.alias("_u"));
-        return sql`coalesce((select array_to_json(array_agg(${turned}.e order by ${turned}.n desc)) from pg_catalog.unnest(${addAggregate(rows)}) with ordinality as ${turned} (e, n)), '[]')`;
+        const unnestedRow = ident(compiler.alias("_u"));
+        return sql`coalesce((select array_to_json(array_agg(${unnestedRow}.e order by ${unnestedRow}.n desc)) from pg_catalog.unnest(${addAggregate(rows)}) with ordinality as ${unnestedRow} (e, n)), '[]')`;
       }
       default:
         throw badPlan(`output "${output.kind}" in an aggregate read`);
@@ -105,7 +110,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
   if (overRows.length === 0) return select(sql`select`);
   const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, options).sql;
   // rows are numbered above the sorted level, because a window in the same level would number them before the sort
-  const numbered = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
+  const numberedRows = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
   const aggregates = join(overRows.map((aggregate) => sql`${aggregate.sql} as ${ident(aggregate.as)}`));
-  return select(sql`select ${aggregates} from (${numbered}) as ${ident(inner)}`);
+  return select(sql`select ${aggregates} from (${numberedRows}) as ${ident(inner)}`);
 };

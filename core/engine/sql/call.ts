@@ -86,7 +86,7 @@ export const compileCallSource = (
   call: RoutineCall,
 ): { readonly from: Sql; readonly scope: Scope } => {
   const routine = requireRoutine(compiler, call);
-  const compiled = compileCall(compiler, call);
+  const compiledCall = compileCall(compiler, call);
   const row = compiler.alias(routine.name);
   const relation =
     routine.returns.relation === undefined ? undefined : findRelation(compiler.model, routine.returns.relation);
@@ -100,8 +100,8 @@ export const compileCallSource = (
     rowTypeName: rowType?.kind === "composite" ? rowType : undefined,
   };
   const from =
-    compiled.from === undefined
-      ? sql`${compiled.call} as ${ident(row)}`
-      : sql`${compiled.from}, lateral ${compiled.call} as ${ident(row)}`;
+    compiledCall.from === undefined
+      ? sql`${compiledCall.call} as ${ident(row)}`
+      : sql`${compiledCall.from}, lateral ${compiledCall.call} as ${ident(row)}`;
   return { from, scope };
 };

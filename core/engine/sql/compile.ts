@@ -61,14 +61,14 @@ const chooseJsonStyle = (plan: Plan, envelope: Envelope): JsonStyle =>
 /** Compiles a plan and its envelope to a program. @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
   const isProven = parts.proof?.isProven(plan, envelope, parts.model) === true;
-  const compiled = compileAny(plan, envelope, parts, isProven);
-  const program: Program = { ...compiled, isProven };
+  const compiledProgram = compileAny(plan, envelope, parts, isProven);
+  const program: Program = { ...compiledProgram, isProven };
   if (plan.kind === "read" || plan.kind === "bundle") return { ...program, plan };
   if (plan.kind !== "insert") return program;
   for (const spec of parts.registry.rowSources) {
     const source = spec.prepare(plan, parts.model);
     if (source === undefined) continue;
-    const params = compiled.statements.flatMap(({ slots }) =>
+    const params = compiledProgram.statements.flatMap(({ slots }) =>
       slots.map((statementSlot) => ("param" in statementSlot ? statementSlot.param : 0)),
     );
     const first = 1 + Math.max(...params);
@@ -172,12 +172,12 @@ const compileBundleText = (compiler: Compiler, bundle: Bundle): Sql =>
 
 /** Compiles a declared statement. The statement's relations are unknown, so the program is open-ended. @rule X-GQL-3 */
 const compileStatement = (compiler: Compiler, name: string, args: Readonly<Record<string, ValueRef>>): Sql => {
-  const declared = compiler.registry.statements.get(name);
-  if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
+  const spec = compiler.registry.statements.get(name);
+  if (spec === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
   compiler.dependencies.isOpenEnded = true;
   const compileStatementArgument = (name: string, type: string): Sql =>
     compileValue(compiler, { ...(args[name] ?? { constant: null }), type });
-  return sql`(${declared.compile(compileStatementArgument, compiler.model)})`;
+  return sql`(${spec.compile(compileStatementArgument, compiler.model)})`;
 };
 
 const compileWritePlan = (
@@ -209,7 +209,7 @@ const compileWritePlan = (
     if (bodyOfCount !== undefined)
       return compileStandalone(compiler, write.standalone, bodyOfCount, read === undefined);
   }
-  const readOptions: ReadOptions = { written: write.name, returned: write.returned };
+  const readOptions: ReadOptions = { writeName: write.name, returnedColumns: write.returnedColumns };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {

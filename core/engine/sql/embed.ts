@@ -37,7 +37,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   const createReadOptions = (): ReadOptions => {
     if ("relationship" in via)
       return {
-        related: compileRelatedRows(compiler, parent, via.relationship, displayName),
+        relatedRows: compileRelatedRows(compiler, parent, via.relationship, displayName),
         isCompared: use.isGrouped,
         showsText,
       };
@@ -80,14 +80,14 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     needsJoin: use.needsJoin,
     isLimited: use.isLimited,
     rows: (read = embed.read) => {
-      const compiled = compileRows(compiler, read, createReadOptions());
-      keys = compiled.keys;
-      return compiled.sql;
+      const compiledRows = compileRows(compiler, read, createReadOptions());
+      keys = compiledRows.keys;
+      return compiledRows.sql;
     },
     storedRows: (read = embed.read) => {
-      const compiled = compileRows(compiler, read, { ...createReadOptions(), isStored: true });
-      ({ keys, storedTypes } = compiled);
-      return compiled.sql;
+      const compiledRows = compileRows(compiler, read, { ...createReadOptions(), isStored: true });
+      ({ keys, storedTypes } = compiledRows);
+      return compiledRows.sql;
     },
     array: (read = embed.read) => compileArrayQuery(compiler, read, createReadOptions()),
     object: (read = embed.read) => compileObjectQuery(compiler, read, createReadOptions()),
@@ -100,13 +100,13 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   };
   const embedSql: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
   if (embedSql === undefined) throw badPlan(`no plugin compiles the embedding mode "${embed.mode}"`);
-  const columns = embedSql.columns.map(({ stored, ...column }): CompiledColumn => {
-    const type = stored === undefined ? undefined : storedTypes?.get(stored);
+  const columns = embedSql.columns.map(({ stored: storedColumn, ...column }): CompiledColumn => {
+    const type = storedColumn === undefined ? undefined : storedTypes?.get(storedColumn);
     if (type === undefined) return column;
     return {
       ...column,
       value: convertToShownValue(compiler, column.value, type, showsText),
-      stored: { sql: column.value, type },
+      storedValue: { sql: column.value, type },
     };
   });
   return {

@@ -3,10 +3,10 @@ import type { MediaContext } from "../../hooks.ts";
 import { findColumn, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
-import { buildObject, UNNAMED } from "./json.ts";
+import { buildObject, UNNAMED_COLUMN } from "./json.ts";
 import { compileCountRows } from "./read.ts";
 import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
-import { INSERTED, type CompiledWrite } from "./write.ts";
+import { INSERTED_COUNT, type CompiledWrite } from "./write.ts";
 
 /** A result column of a statement. */
 export interface EnvelopeColumn {
@@ -40,7 +40,7 @@ export const compileBody = (
 };
 
 const buildRowObject = (row: string, outputs: readonly string[]): Sql =>
-  buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED : as) })));
+  buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED_COLUMN : as) })));
 
 /** Compiles the total: `count(*)` if nothing limits an exactly counted read, otherwise a subquery that counts the rows
  *  without the page. The count mode `estimated` counts at most one row more than the cap. Returns undefined if the
@@ -50,11 +50,11 @@ export const compileTotal = (compiler: Compiler, read: Read, envelope: Envelope)
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
   if (envelope.count === "exact" && !isLimited) return sql`count(*)`;
   const rows = compileCountRows(compiler, read);
-  const limited =
+  const limitedRows =
     envelope.count === "estimated" && envelope.countCap !== undefined
       ? sql`${rows} limit ${integer(envelope.countCap + 1)}`
       : rows;
-  return sql`(select count(*) from (${limited}) as _c)`;
+  return sql`(select count(*) from (${limitedRows}) as _c)`;
 };
 
 /** Compiles a JSON array of the key's values, as text that filters can read. The array is NULL unless exactly one row
@@ -77,7 +77,7 @@ export const compileLocation = (
  *  R-UPS-4 R-PUT-4 */
 export const compileInsertedCount = (): EnvelopeColumn => ({
   name: "inserted",
-  sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')`,
+  sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED_COUNT)}, true), '')`,
 });
 
 /** Returns the output names in order, if the read determines them. */

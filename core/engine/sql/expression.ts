@@ -50,11 +50,11 @@ const followPath = (
   compiler: Compiler,
   start: Sql,
   type: PgType | undefined,
-  declared: Column | undefined,
+  declaredColumn: Column | undefined,
   path: readonly PathKey[],
 ): CompiledValue => {
   // a domain over json needs `to_jsonb` too, so the declared type decides
-  const declaredType = declared === undefined ? type : compiler.model.types.get(declared.type);
+  const declaredType = declaredColumn === undefined ? type : compiler.model.types.get(declaredColumn.type);
   const isJson =
     declaredType?.schema === "pg_catalog" && (declaredType.name === "json" || declaredType.name === "jsonb");
   const steps = path.map(({ arrow, key }) => sql`${ARROWS[arrow]}${compileValue(compiler, key)}`);
@@ -89,10 +89,11 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "column": {
       const columnScope = expression.scope === "root" ? (scope.root ?? scope) : scope;
       if (expression.isUnknown === true) return rejectColumn(compiler, columnScope, expression.name);
-      const declared =
+      const declaredColumn =
         columnScope.relation === undefined ? undefined : findColumn(columnScope.relation, expression.name);
       const oid =
-        declared?.type ?? (columnScope.relation === undefined ? columnScope.columns?.get(expression.name) : undefined);
+        declaredColumn?.type ??
+        (columnScope.relation === undefined ? columnScope.columns?.get(expression.name) : undefined);
       if (oid === undefined) {
         const system = findSystemColumnType(columnScope.relation, expression.name);
         if (
@@ -109,8 +110,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const type = findBaseType(compiler.model, oid);
       const column = ident(columnScope.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0)
-        return followPath(compiler, column, type, declared, expression.path);
-      return { sql: column, type, column: declared, representedType: oid };
+        return followPath(compiler, column, type, declaredColumn, expression.path);
+      return { sql: column, type, column: declaredColumn, representedType: oid };
     }
     case "computed": {
       compiler.dependencies.isOpenEnded = true;
@@ -158,9 +159,9 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         throw orderingUnknown(expression.ordering, inner.type.sqlName, new Set(specs.flatMap(({ types }) => types)));
       const operands = expression.operands.map((ref, i) => {
         const { type } = (spec ?? first).operands[i] ?? {};
-        const declared = type === undefined ? inner.type : findType(compiler, type);
+        const operandType = type === undefined ? inner.type : findType(compiler, type);
         // the copy of a reference with a type is a reference
-        return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef);
+        return compileValue(compiler, { type: operandType?.sqlName ?? type, ...ref } as ValueRef);
       });
       return {
         sql: (spec ?? first).compile(inner.sql, operands, compiler.model),

@@ -97,7 +97,7 @@ const quoteIdent = (name: string): string => {
 };
 
 /** Creates a parameter whose value is part of the plan. `type` is a catalog type name to cast to. */
-export const value = (bound: BoundValue, type?: string): Sql => slot({ fixed: bound }, type);
+export const value = (boundValue: BoundValue, type?: string): Sql => slot({ fixed: boundValue }, type);
 
 /** Creates a parameter whose value is bound for each run. */
 export const slot = (source: Slot, type?: string): Sql =>

@@ -10,11 +10,11 @@ import { compileCurrentRows, compileWrittenRows } from "./step-rows.ts";
 
 /** The origin of a level's rows, if the read itself does not determine the origin. */
 export interface ReadOptions {
-  readonly related?: RelatedRows;
+  readonly relatedRows?: RelatedRows;
   /** The name of the CTE whose written rows are read. */
-  readonly written?: Sql;
+  readonly writeName?: Sql;
   /** The columns of the CTE, if they differ from those of the relation. */
-  readonly returned?: readonly string[];
+  readonly returnedColumns?: readonly string[];
   /** The outermost scope of predicates, for a nested level. */
   readonly root?: Scope;
   /** A complete FROM item with its scope, for rows that a computed field returns. */
@@ -37,11 +37,10 @@ interface FromClause {
   readonly on: Sql | undefined;
 }
 
-/** Compiles the FROM item of a relation, a call, a relationship or written rows. If `options` has `related`
- *  or `from`, that item replaces `source`. @throws Error for a read of written rows without a write */
+/** Compiles the FROM item of a relation, a call, a relationship or written rows. If `options` has `relatedRows` *  or `from`, that item replaces `source`. @throws Error for a read of written rows without a write */
 export const compileFromClause = (compiler: Compiler, source: ReadFrom, options: ReadOptions): FromClause => {
-  if (options.related !== undefined)
-    return { from: options.related.from, scope: options.related.scope, on: options.related.on };
+  if (options.relatedRows !== undefined)
+    return { from: options.relatedRows.from, scope: options.relatedRows.scope, on: options.relatedRows.on };
   if (options.from !== undefined) return { ...options.from, on: undefined };
   if ("relation" in source) {
     const relation = addDependency(compiler, source.relation);
@@ -77,10 +76,10 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
       on: undefined,
     };
   }
-  if (options.written === undefined) throw badPlan("a read of written rows without a write");
+  if (options.writeName === undefined) throw badPlan("a read of written rows without a write");
   return {
-    from: sql`${options.written} as ${ident(row)}`,
-    scope: { row, relation, isRecord: true, systemColumns: options.returned },
+    from: sql`${options.writeName} as ${ident(row)}`,
+    scope: { row, relation, isRecord: true, systemColumns: options.returnedColumns },
     on: undefined,
   };
 };

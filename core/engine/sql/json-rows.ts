@@ -1,7 +1,7 @@
 /** Compiles the rows of a read to JSON. */
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { compileArray, buildObject, isInvalidName, UNNAMED } from "./json.ts";
+import { compileArray, buildObject, isInvalidName, UNNAMED_COLUMN } from "./json.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
@@ -40,7 +40,7 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): 
   if (oddNames.size === 0 && !rows.keys.includes(""))
     return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
   const object = buildObject(
-    rows.keys.map((key) => ({ as: oddNames.get(key) ?? key, sql: ident(row, key === "" ? UNNAMED : key) })),
+    rows.keys.map((key) => ({ as: oddNames.get(key) ?? key, sql: ident(row, key === "" ? UNNAMED_COLUMN : key) })),
   );
   return { from, element: object, object };
 };

@@ -6,7 +6,7 @@ import type { Compiler, JsonStyle } from "./scope.ts";
 const MAX_NAME_BYTES = 63;
 
 /** The column name of a value with an empty key, because an empty name is not a valid identifier. @rule R-SEL-5 */
-export const UNNAMED = "?column?";
+export const UNNAMED_COLUMN = "?column?";
 
 /** Returns whether the name is not a valid identifier. */
 export const isInvalidName = (name: string): boolean => name === "" || isLongName(name);

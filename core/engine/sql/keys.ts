@@ -49,8 +49,8 @@ export const compileMissingKey = (compiler: Compiler, keys: Keys, write: Written
   const { relation, name, rowsBefore } = write;
   const [key, row] = [compiler.alias("_k"), compiler.alias("_r")];
   const matchingRows = sql`select 1 from ${rowsBefore ?? name} as ${ident(row)} where ${compileKeyMatch(keys, key, ident(row))}`;
-  const missing = sql`(select pg_catalog.min(${ident(key, "number")}) from ${compileKeyRows(compiler, keys, relation, key)} where not exists (${matchingRows}))`;
-  if (rowsBefore === undefined) return missing;
+  const missingKey = sql`(select pg_catalog.min(${ident(key, "number")}) from ${compileKeyRows(compiler, keys, relation, key)} where not exists (${matchingRows}))`;
+  if (rowsBefore === undefined) return missingKey;
   const count = (rows: Sql): Sql => sql`(select count(*) from ${rows} as _c)`;
-  return sql`coalesce(${missing}, case when ${count(name)} < ${count(rowsBefore)} then 1 end)`;
+  return sql`coalesce(${missingKey}, case when ${count(name)} < ${count(rowsBefore)} then 1 end)`;
 };

@@ -121,8 +121,8 @@ export const compileKeysetCondition = (
     if (nullsFollow) cases.push(joinConditions([...equalities, isNull]));
     equalities.push(value === undefined ? isNull : sql`${expression} ${comparison.equal} ${value}`);
   }
-  const bound =
+  const rowBounds =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];
   const alternatives = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
-  return joinConditions([...bound, alternatives]);
+  return joinConditions([...rowBounds, alternatives]);
 };

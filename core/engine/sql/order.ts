@@ -21,10 +21,10 @@ export const compileOrder = (
   term: OrderBy,
   scope: Scope,
   existingValue: Sql | undefined,
-  joined: JoinedRows,
+  joinedRows: JoinedRows,
 ): Sql => {
   const joinedValue =
-    existingValue === undefined ? compileJoinedValue(compiler, term.expression, scope, joined) : undefined;
+    existingValue === undefined ? compileJoinedValue(compiler, term.expression, scope, joinedRows) : undefined;
   if (hasPath(term.expression)) compiler.dependencies.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
@@ -42,17 +42,17 @@ export const compileJoinedValue = (
   compiler: Compiler,
   expression: Expression,
   scope: Scope,
-  joined: JoinedRows,
+  joinedRows: JoinedRows,
 ): CompiledValue => {
   const target =
     scope.compileGroupKey === undefined &&
     expression.kind === "related" &&
     isNullOfNull(expression.value) &&
     isOneRow(compiler, scope, expression.relationship)
-      ? joinRow(compiler, expression, scope, joined)
+      ? joinRow(compiler, expression, scope, joinedRows)
       : undefined;
   if (expression.kind !== "related" || target === undefined) return compileExpression(compiler, expression, scope);
-  return { ...compileJoinedValue(compiler, expression.value, target, joined), column: undefined };
+  return { ...compileJoinedValue(compiler, expression.value, target, joinedRows), column: undefined };
 };
 
 /** Joins the related row, and returns its scope. Returns undefined if the level has reached its limit of joins. */
@@ -91,6 +91,6 @@ const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
   const { columns, target: name, junction, routine } = requireRelationship(scope, id);
   const target = findRelation(compiler.model, name);
   if (junction !== undefined || routine !== undefined || target?.mayHideNulls === true) return false;
-  const compared = new Set(columns.map(([, column]) => column));
-  return target?.uniqueKeys.some((key) => key.columns.every((column) => compared.has(column))) === true;
+  const comparedColumns = new Set(columns.map(([, column]) => column));
+  return target?.uniqueKeys.some((key) => key.columns.every((column) => comparedColumns.has(column))) === true;
 };

@@ -68,12 +68,12 @@ export const compilePayloadRows = (
     rows.shape === "object"
       ? sql`(select ${json} as value) as ${ident(element)}`
       : sql`pg_catalog.json_array_elements(${json}) as ${ident(element)}`;
-  const limited =
+  const limitedElements =
     isFirstOnly && rows.shape === "array" ? sql`(select * from ${elements} limit 1) as ${ident(element)}` : elements;
   const from =
     rows.columns.length === 0
-      ? limited
-      : sql`${limited}, lateral pg_catalog.json_to_record(${ident(element, "value")}) as ${ident(row)}(${definitions})`;
+      ? limitedElements
+      : sql`${limitedElements}, lateral pg_catalog.json_to_record(${ident(element, "value")}) as ${ident(row)}(${definitions})`;
   return {
     from,
     valueOf: (name) => {

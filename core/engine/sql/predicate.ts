@@ -116,7 +116,7 @@ const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql
 };
 
 const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {
-  const left = compileExpression(compiler, comparison.left, scope);
+  const leftOperand = compileExpression(compiler, comparison.left, scope);
   const { operand } = comparison;
   const spec = compiler.registry.operators.find((candidate) => candidate.name === comparison.operator);
   if (spec?.plansEachTime === true || hasPath(comparison.left)) compiler.dependencies.plansEachTime = true;
@@ -126,10 +126,10 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   };
   const context: FilterContext = {
     model: compiler.model,
-    column: left.sql,
-    type: left.type,
-    declared: left.column,
-    operand: operand === undefined ? empty : compileRightSide(compiler, comparison, scope, left, spec),
+    column: leftOperand.sql,
+    type: leftOperand.type,
+    declared: leftOperand.column,
+    operand: operand === undefined ? empty : compileRightSide(compiler, comparison, scope, leftOperand, spec),
     field: compileField,
     keyword: comparison.keyword,
     option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
@@ -137,7 +137,9 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined)
-    throw badPlan(`no plugin compiles the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
+    throw badPlan(
+      `no plugin compiles the operator "${comparison.operator}" for ${leftOperand.type?.name ?? "this type"}`,
+    );
   return sql`(${fragment})`;
 };
 
@@ -161,8 +163,8 @@ const compileRightSide = (
       ? compileJson(compiler, operand, undefined)
       : compileOperand(compiler, operand, scope);
   if (declaredType !== undefined && "param" in operand && operand.type === undefined) {
-    const parsed = compileRepresentedOperand(compiler, comparison, declaredType, operand);
-    if (parsed !== undefined) fragment = parsed;
+    const representedOperand = compileRepresentedOperand(compiler, comparison, declaredType, operand);
+    if (representedOperand !== undefined) fragment = representedOperand;
   }
   return comparison.quantifier === undefined
     ? fragment

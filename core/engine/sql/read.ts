@@ -13,7 +13,7 @@ import { compileJoinedValue, compileOrder, type JoinedRows } from "./order.ts";
 import { findEmbeddedValue, isFlatEmbed, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
-import { buildObject, joinObject, UNNAMED } from "./json.ts";
+import { buildObject, joinObject, UNNAMED_COLUMN } from "./json.ts";
 import {
   badPlan,
   hasExtraSystemColumns,
@@ -31,7 +31,7 @@ interface Item {
   readonly as: string;
   readonly sql: Sql;
   /** The stored value, which forms the groups. Undefined if the shown value is the same. */
-  readonly stored?: StoredValue | undefined;
+  readonly storedValue?: StoredValue | undefined;
   readonly isAggregate: boolean;
 }
 
@@ -60,8 +60,8 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
 const compileShownValue = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
     return sql`cast(${compileShownValue(compiler, expression.value, scope)} as ${compileTypeName(compiler, expression.type)})`;
-  const compiled = compileExpression(compiler, expression, scope);
-  return convertToShownValue(compiler, compiled.sql, compiled.representedType, showsText);
+  const compiledValue = compileExpression(compiler, expression, scope);
+  return convertToShownValue(compiler, compiledValue.sql, compiledValue.representedType, showsText);
 };
 
 /** Converts a value of the type to the JSON representation of the type's domain, or to the text of that JSON. @rule
@@ -115,7 +115,7 @@ export const compileRows = (
     level: options.level ?? createPlannerLevel(),
   };
   const joins: Sql[] = [];
-  const joined: JoinedRows = { joins, scopes: new Map() };
+  const joinedRows: JoinedRows = { joins, scopes: new Map() };
   const relatedKeys = new Map<string, CompiledValue>();
   const valueScope: Scope = isGroupedRead ? { ...scope, compileGroupKey: compileRelatedKey } : scope;
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
@@ -145,23 +145,23 @@ export const compileRows = (
         distinctValues.get(JSON.stringify(term.expression)) ??
           findGroupedPosition(term.expression) ??
           compileEmbeddedKey(term.expression),
-        joined,
+        joinedRows,
       ),
     );
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
-  const selectValue = ({ sql: value, stored }: Item): Sql =>
-    options.isStored === true ? (stored?.sql ?? value) : value;
+  const selectValue = ({ sql: value, storedValue }: Item): Sql =>
+    options.isStored === true ? (storedValue?.sql ?? value) : value;
   const select = isExistence
     ? []
     : items.map((item) =>
-        item.as === "*" ? item.sql : sql`${selectValue(item)} as ${ident(item.as === "" ? UNNAMED : item.as)}`,
+        item.as === "*" ? item.sql : sql`${selectValue(item)} as ${ident(item.as === "" ? UNNAMED_COLUMN : item.as)}`,
       );
   const columnNames = level.scope.relation?.columns.map((column) => column.name) ?? [
     ...(level.scope.columns?.keys() ?? []),
   ];
   // groups refer to positions, because PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = isGroupedRead
-    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.stored?.sql ?? integer(i + 1)]))
+    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.storedValue?.sql ?? integer(i + 1)]))
     : [];
   if (isGroupedRead)
     for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, valueScope).sql);
@@ -183,26 +183,28 @@ export const compileRows = (
     ),
     names,
     keys: names ?? items.flatMap((item) => (item.as === "*" ? columnNames : [item.as])),
-    storedTypes: new Map(items.flatMap(({ as, stored }) => (stored === undefined ? [] : [[as, stored.type] as const]))),
+    storedTypes: new Map(
+      items.flatMap(({ as, storedValue }) => (storedValue === undefined ? [] : [[as, storedValue.type] as const])),
+    ),
   };
 
   /** Computes the value once under a name, because PostgreSQL does not recognise an expression with parameters as equal
    *  to that of ORDER BY. @rule G-DIS-1 */
   function compileDistinctValue(expression: Expression): Sql {
-    const compiled = compileExpression(compiler, expression, scope).sql;
-    if (expression.kind === "column" && expression.path === undefined) return compiled;
-    const namedValue = nameValue(compiled);
+    const expressionSql = compileExpression(compiler, expression, scope).sql;
+    if (expression.kind === "column" && expression.path === undefined) return expressionSql;
+    const namedValue = nameValue(expressionSql);
     distinctValues.set(JSON.stringify(expression), namedValue);
     return namedValue;
   }
 
   /** Computes the value once under a name, because PostgreSQL does not recognise a repeated subquery. @rule P-GRP-7 */
-  function compileRelatedKey(related: RelatedValue): CompiledValue {
-    const key = JSON.stringify(related);
+  function compileRelatedKey(relatedValue: RelatedValue): CompiledValue {
+    const key = JSON.stringify(relatedValue);
     let relatedKey = relatedKeys.get(key);
     if (relatedKey === undefined) {
-      const compiled = compileJoinedValue(compiler, related, scope, joined);
-      relatedKeys.set(key, (relatedKey = { ...compiled, sql: nameValue(compiled.sql) }));
+      const compiledValue = compileJoinedValue(compiler, relatedValue, scope, joinedRows);
+      relatedKeys.set(key, (relatedKey = { ...compiledValue, sql: nameValue(compiledValue.sql) }));
     }
     return relatedKey;
   }
@@ -212,12 +214,12 @@ export const compileRows = (
   function compileEmbeddedKey(expression: Expression): Sql | undefined {
     const value = isGroupedRead ? findEmbeddedValue(expression) : undefined;
     if (value === undefined) return undefined;
-    const compiled = compileExpression(compiler, expression, orderScope).sql;
+    const expressionSql = compileExpression(compiler, expression, orderScope).sql;
     const isHidden = outputs.some(
       (output) => output.kind === "embed" && output.id === value.embed && output.isHidden === true,
     );
     if (isHidden) throw columnUngrouped(value.row ?? value.embed, value.name);
-    const key = nameValue(compiled);
+    const key = nameValue(expressionSql);
     embeddedKeys.push(key);
     return key;
   }
@@ -254,17 +256,17 @@ export const compileRows = (
       }
       case "value": {
         // groups compare the stored value, because representations are json, which has no equality
-        const compiled =
+        const compiledValue =
           (isGroupedRead || options.isStored === true) && output.value.kind !== "cast"
             ? compileExpression(compiler, output.value, valueScope)
             : undefined;
         const value =
-          compiled === undefined
+          compiledValue === undefined
             ? compileShownValue(compiler, output.value, valueScope, options.showsText)
-            : convertToShownValue(compiler, compiled.sql, compiled.representedType, options.showsText);
-        const type = value === compiled?.sql ? undefined : compiled?.representedType;
-        const stored = compiled && type !== undefined ? { sql: compiled.sql, type } : undefined;
-        items.push({ as: output.as, sql: value, stored, isAggregate: false });
+            : convertToShownValue(compiler, compiledValue.sql, compiledValue.representedType, options.showsText);
+        const type = value === compiledValue?.sql ? undefined : compiledValue?.representedType;
+        const storedValue = compiledValue && type !== undefined ? { sql: compiledValue.sql, type } : undefined;
+        items.push({ as: output.as, sql: value, storedValue, isAggregate: false });
         return;
       }
       case "constant":
@@ -308,20 +310,30 @@ export const compileRows = (
   function addEmbed(embed: Embed): void {
     const isTested = testsEmbed(read.where, embed.id);
     const needsJoin = ordersByEmbed(read.orderBy, embed.id);
-    const compiled = compiler.compileEmbed(embed, scope, {
+    const compiledEmbed = compiler.compileEmbed(embed, scope, {
       isGrouped: isGroupedRead || options.isCompared === true,
       needsJoin,
       isLimited: read.limit !== undefined || read.cap !== undefined,
       isOutput: !isExistence && embed.isHidden !== true,
       showsText: options.showsText === true && isFlatEmbed(compiler.registry, embed),
     });
-    if (compiled.join !== undefined) joins.push(compiled.join);
-    if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(compiled.exists(scope));
-    if (isTested || needsJoin || compiled.row !== undefined)
-      embeds.set(embed.id, { exists: compiled.exists, row: compiled.row, keys: compiled.keys, read: embed.read });
+    if (compiledEmbed.join !== undefined) joins.push(compiledEmbed.join);
+    if (embed.join === "inner" && !compiledEmbed.isInnerJoined) conditions.push(compiledEmbed.exists(scope));
+    if (isTested || needsJoin || compiledEmbed.row !== undefined)
+      embeds.set(embed.id, {
+        exists: compiledEmbed.exists,
+        row: compiledEmbed.row,
+        keys: compiledEmbed.keys,
+        read: embed.read,
+      });
     if (isExistence || embed.isHidden === true) return;
-    for (const column of compiled.columns)
-      items.push({ as: column.as, sql: column.value, stored: column.stored, isAggregate: column.isAggregate === true });
+    for (const column of compiledEmbed.columns)
+      items.push({
+        as: column.as,
+        sql: column.value,
+        storedValue: column.storedValue,
+        isAggregate: column.isAggregate === true,
+      });
   }
 };
 
@@ -348,7 +360,7 @@ const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): Comp
   const relation = findRelation(compiler.model, read.from.relation);
   // relationships compare stored values, but the first level would return representations
   if (relation === undefined || hasRepresentation(compiler, listColumnTypes({ relation }))) return undefined;
-  const isNested = options.related !== undefined || options.from !== undefined;
+  const isNested = options.relatedRows !== undefined || options.from !== undefined;
   const page = splitPage(compiler, relation, read, isNested);
   if (page === undefined) return undefined;
   const isWhole = page.rows.output.some(({ kind }) => kind === "all");

@@ -85,7 +85,7 @@ export interface Scope {
   readonly embeds?: ReadonlyMap<string, EmbeddedRead>;
   /** Returns the name under which all parts of the level use a related row's value. Undefined unless the rows are
    *  grouped. */
-  readonly compileGroupKey?: (related: RelatedValue) => CompiledValue;
+  readonly compileGroupKey?: (relatedValue: RelatedValue) => CompiledValue;
 }
 
 export interface EmbeddedRead {
@@ -103,7 +103,7 @@ export interface CompiledColumn {
   /** The value that the output shows. */
   readonly value: Sql;
   /** The stored value and its type. Undefined if the shown value is the same. */
-  readonly stored?: StoredValue;
+  readonly storedValue?: StoredValue;
   readonly isAggregate?: boolean;
 }
 

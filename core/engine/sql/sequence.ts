@@ -49,13 +49,13 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   const countRequirements = collectCountRequirements(sequence);
   /** The index of each step's statement. A statement that checks a step follows the statement of that step. */
   const statementIndexes: number[] = [];
-  const buildStepCheck = (required: StepRequirement): ProgramCheck => ({
-    statement: statementIndexes[required.step] ?? required.step,
-    column: nameCheckColumn(required),
+  const buildStepCheck = (requirement: StepRequirement): ProgramCheck => ({
+    statement: statementIndexes[requirement.step] ?? requirement.step,
+    column: nameCheckColumn(requirement),
     kind: "step",
-    message: required.message,
-    path: required.path,
-    paths: required.keys?.paths,
+    message: requirement.message,
+    path: requirement.path,
+    paths: requirement.keys?.paths,
   });
   sequence.steps.forEach((step, i) => {
     const statementIndex = (statementIndexes[i] = statements.length);
@@ -64,7 +64,9 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     const write = compileWrite(stepCompiler, step.write, {
       isStep: true,
       wantsBefore: assignsKey(step.write, countRequirements.get(i)),
-      requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
+      requires: (step.requires ?? [])
+        .map((requirement) => requirement.step)
+        .filter((requiredStep) => requiredStep !== i),
     });
     const row = ident(stepCompiler.alias("_s"));
     const rows = sql`(select coalesce(array_agg((${row}.*)::${quoteQualifiedName(write.relation)})::text, '{}') from ${write.name} as ${row})`;

@@ -49,21 +49,21 @@ export const wrapStatement = (
   { wrapper }: Envelope,
 ): ProgramStatement => {
   if (wrapper === undefined) return buildStatement(fragment, columns);
-  const declared = compiler.registry.wrappers.get(wrapper.name);
-  if (declared === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
-  return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
+  const spec = compiler.registry.wrappers.get(wrapper.name);
+  if (spec === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
+  return { ...toStatement(spec.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
 /** Compiles a scalar subquery with the JSON of a read: an aggregate object, one row as an object, or an array of all
- *  rows. `affected` is the number of written rows, for aggregates. */
+ *  rows. `affectedCount` is the number of written rows, for aggregates. */
 export const compileReadJson = (
   compiler: Compiler,
   read: Read,
   isOne: boolean,
   options: ReadOptions = {},
-  affected?: Sql,
+  affectedCount?: Sql,
 ): Sql => {
-  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, options, affected);
+  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, options, affectedCount);
   return isOne ? compileObjectQuery(compiler, read, options) : compileArrayQuery(compiler, read, options);
 };
 

@@ -33,10 +33,10 @@ export const compileCurrentRows = (steps: readonly number[], relation: Qualified
 };
 
 /** Compiles the number of written rows in the steps that count. `relations` has the relation of each step. */
-export const compileWrittenCount = (relations: readonly QualifiedName[], uncounted: ReadonlySet<number>): Sql => {
+export const compileWrittenCount = (relations: readonly QualifiedName[], uncountedSteps: ReadonlySet<number>): Sql => {
   const byRelation = new Map<string, number[]>();
   relations.forEach((relation, step) => {
-    if (uncounted.has(step)) return;
+    if (uncountedSteps.has(step)) return;
     const steps = byRelation.get(nameKey(relation));
     if (steps === undefined) byRelation.set(nameKey(relation), [step]);
     else steps.push(step);

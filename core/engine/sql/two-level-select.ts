@@ -70,26 +70,26 @@ export const splitPage = (
   const isSorted = orderBy.length > 0 && (limit !== undefined || cap !== undefined);
   if (relation === undefined || !("relation" in read.from) || (!leavesOut && !isSorted)) return undefined;
   const embeds = collectEmbeds(outputs).filter(({ isHidden }) => isHidden !== true);
-  const joined = embeds.filter((embed) => isFlatEmbed(registry, embed));
+  const flatEmbeds = embeds.filter((embed) => isFlatEmbed(registry, embed));
   const isPlain = embeds.length === 0 && !outputs.some(({ kind }) => kind === "object");
-  if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
+  if (isPlain || (isNested && !leavesOut && flatEmbeds.length === 0)) return undefined;
   if (
-    !joined.every((embed) => hasOneRowPerParent(relation, embed)) ||
+    !flatEmbeds.every((embed) => hasOneRowPerParent(relation, embed)) ||
     orderBy.some(({ expression }) => findEmbeddedValue(expression) !== undefined)
   )
     return undefined;
-  const { where: _where, ...unfiltered } = unlimitedRead;
+  const { where: _where, ...unfilteredRead } = unlimitedRead;
   const outer: Read = {
-    ...unfiltered,
+    ...unfilteredRead,
     output: withoutConditions(outputs),
     // the second level sorts again after a join, because the join may change the order of the rows
-    ...(joined.length === 0 ? {} : { orderBy }),
+    ...(flatEmbeds.length === 0 ? {} : { orderBy }),
   };
-  const needed = findNeededColumns(relation, outer, model);
-  if (needed.isWholeRow && !outputs.some(({ kind }) => kind === "all")) return undefined;
-  const columns: readonly Output[] = needed.isWholeRow
+  const neededColumns = findNeededColumns(relation, outer, model);
+  if (neededColumns.isWholeRow && !outputs.some(({ kind }) => kind === "all")) return undefined;
+  const columns: readonly Output[] = neededColumns.isWholeRow
     ? [{ kind: "all" }]
-    : [...needed.columns].map((name) => ({ kind: "value", as: name, value: { kind: "column", name } }));
+    : [...neededColumns.columns].map((name) => ({ kind: "value", as: name, value: { kind: "column", name } }));
   const conditions = outputs.flatMap((output): readonly Output[] =>
     output.kind === "embed" && (output.join === "inner" || testsEmbed(read.where, output.id))
       ? [{ ...output, isHidden: true }]

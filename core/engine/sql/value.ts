@@ -14,9 +14,9 @@ export const applyFunction = (
   operands?: readonly Sql[],
 ): Sql => {
   if (name === undefined) return fragment;
-  const declared = registry.functions.get(name);
-  if (declared === undefined) throw badPlan(`no plugin declares the function "${name}"`);
-  return declared.compile(fragment, model, operands);
+  const planFunction = registry.functions.get(name);
+  if (planFunction === undefined) throw badPlan(`no plugin declares the function "${name}"`);
+  return planFunction.compile(fragment, model, operands);
 };
 
 /** Compiles a bound value. Without `type`, the database infers it from the position. @rule R-FLT-3 G-OP-36 */

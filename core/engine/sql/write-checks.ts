@@ -27,7 +27,7 @@ const compileCheck = (
   relation: Relation,
   cte: Sql,
   check: Predicate | undefined,
-  updated?: { readonly check: Predicate | undefined },
+  updatedRows?: { readonly check: Predicate | undefined },
 ): Sql => {
   const row = compiler.alias(relation.name);
   const scope: Scope = {
@@ -40,13 +40,13 @@ const compileCheck = (
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
   const allHold = (condition: Sql, from: Sql): Sql =>
     sql`(select coalesce(bool_and(coalesce(${condition}, false)), true) from ${from})`;
-  if (updated === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
+  if (updatedRows === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
   // the row has only the columns of the relation, because functions of the row accept no others
-  const upserted = compiler.alias("_u");
-  const columns = join(relation.columns.map(({ name }) => ident(upserted, name)));
+  const upsertedRow = compiler.alias("_u");
+  const columns = join(relation.columns.map(({ name }) => ident(upsertedRow, name)));
   return allHold(
-    sql`case when ${ident(upserted, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`,
-    sql`${cte} as ${ident(upserted)} cross join lateral (select ${columns}) as ${ident(row)}`,
+    sql`case when ${ident(upsertedRow, "_is_new")} then ${holds(check)} else ${holds(updatedRows.check)} end`,
+    sql`${cte} as ${ident(upsertedRow)} cross join lateral (select ${columns}) as ${ident(row)}`,
   );
 };
 
@@ -54,20 +54,20 @@ export const NO_CHECK: WriteChecks = { check: undefined };
 
 /** The settings that store rows for the statement that checks them: inserted or updated rows, and the rows that an
  *  upsert has updated. */
-const CHECKED = "relapi.checked";
+const CHECKED_ROWS = "relapi.checked";
 const CHECKED_UPDATES = "relapi.checked_updates";
 
-/** Compiles the checks of the rows in `cte`. `updated` has the check of the rows that an upsert has updated, which the
+/** Compiles the checks of the rows in `cte`. `updatedCheck` has the check of the rows that an upsert has updated, which the
  *  column `_is_new` distinguishes. With `checksAfter`, a separate statement makes the checks. @rule G-PRM-9 G-PRM-19 */
 export const compileChecks = (
   compiler: Compiler,
   relation: Relation,
   cte: Sql,
   { check, checksAfter }: Insert | Update,
-  updated?: { readonly check: Predicate | undefined },
+  updatedRows?: { readonly check: Predicate | undefined },
 ): WriteChecks => {
-  if (check === undefined && updated === undefined) return NO_CHECK;
-  if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updated) };
+  if (check === undefined && updatedRows === undefined) return NO_CHECK;
+  if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updatedRows) };
   const columns = join(relation.columns.map((column) => ident(column.name)));
   const storeRows = (setting: string, from: Sql): Sql => {
     const row = ident(compiler.alias("_s"));
@@ -75,20 +75,20 @@ export const compileChecks = (
   };
   const readStoredRows = (setting: string): Sql =>
     sql`pg_catalog.unnest(pg_catalog.current_setting(${literal(setting)})::${quoteQualifiedName(relation)}[])`;
-  if (updated === undefined)
+  if (updatedRows === undefined)
     return {
       check: undefined,
       checkAfter: {
-        storesRows: storeRows(CHECKED, cte),
-        check: compileCheck(compiler, relation, readStoredRows(CHECKED), check),
+        storesRows: storeRows(CHECKED_ROWS, cte),
+        check: compileCheck(compiler, relation, readStoredRows(CHECKED_ROWS), check),
       },
     };
   const selectWrittenRows = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
   return {
     check: undefined,
     checkAfter: {
-      storesRows: sql`${storeRows(CHECKED, selectWrittenRows(sql`"_is_new"`))} and ${storeRows(CHECKED_UPDATES, selectWrittenRows(sql`not "_is_new"`))}`,
-      check: sql`(${compileCheck(compiler, relation, readStoredRows(CHECKED), check)} and ${compileCheck(compiler, relation, readStoredRows(CHECKED_UPDATES), updated.check)})`,
+      storesRows: sql`${storeRows(CHECKED_ROWS, selectWrittenRows(sql`"_is_new"`))} and ${storeRows(CHECKED_UPDATES, selectWrittenRows(sql`not "_is_new"`))}`,
+      check: sql`(${compileCheck(compiler, relation, readStoredRows(CHECKED_ROWS), check)} and ${compileCheck(compiler, relation, readStoredRows(CHECKED_UPDATES), updatedRows.check)})`,
     },
   };
 };

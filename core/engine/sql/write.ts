@@ -32,7 +32,7 @@ export interface CompiledWrite extends WriteChecks {
   readonly standalone?: Sql;
   readonly relation: Relation;
   /** The columns of the written rows. By default, all columns of the relation. */
-  readonly returned?: readonly string[];
+  readonly returnedColumns?: readonly string[];
   /** The name of the CTE with the updated rows before the update. */
   readonly rowsBefore?: Sql;
 }
@@ -54,7 +54,7 @@ interface WriteUse {
 
 /** The setting that counts inserted rows separately from updated ones. Unlike `xmax`, the setting also works on views
  *  and partitions. */
-export const INSERTED = "relapi.inserted";
+export const INSERTED_COUNT = "relapi.inserted";
 
 const DEFAULT_KEYWORD = "default";
 
@@ -91,8 +91,8 @@ const listReturnedColumns = (
 };
 
 /** Returns the rows with only the columns of the relation. */
-const selectWholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
-  returned === undefined
+const selectWholeRows = (relation: Relation, name: Sql, returnedColumns: readonly string[] | undefined): Sql =>
+  returnedColumns === undefined
     ? name
     : sql`(select ${join(listColumnNames(relation).map((columnName) => ident(columnName)))} from ${name})`;
 
@@ -102,7 +102,7 @@ const compileReturning = (relation: Relation, names: readonly string[] | undefin
 };
 
 const compileCounter = (step: "+ 1" | "- 1"): Sql =>
-  sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
+  sql`pg_catalog.set_config(${literal(INSERTED_COUNT)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED_COUNT)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
 
 /** The setting that records for each row whether it was updated, for relations without `xmax`. */
 const UPDATED_MARK = "relapi.updated";
@@ -132,8 +132,8 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // the target of the insert reserves this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
-  const returned = listReturnedColumns(compiler.model, relation, plan, use);
-  const returning = compileReturning(relation, returned);
+  const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
+  const returning = compileReturning(relation, returnedColumns);
   const { onConflict, onlyKeys, rows: writeRows } = plan;
   if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in writeRows)
     return compileUpdateOrInsert(
@@ -141,7 +141,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
       { ...plan, onConflict, onlyKeys, rows: writeRows },
       relation,
       presets,
-      returned,
+      returnedColumns,
       use,
     );
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
@@ -159,7 +159,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const clause = marksNewRows ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
   const plainRows = marksNewRows
-    ? sql`(select ${join((returned ?? listColumnNames(relation)).map((columnName) => ident(columnName)))} from ${name})`
+    ? sql`(select ${join((returnedColumns ?? listColumnNames(relation)).map((columnName) => ident(columnName)))} from ${name})`
     : undefined;
   const statement = sql`insert into ${quoteQualifiedName(relation)}${rows}${conflict}`;
   return {
@@ -167,10 +167,10 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     name: plainRows ?? name,
     standalone: statement,
     relation,
-    returned,
+    returnedColumns,
     ...(marksNewRows
       ? compileChecks(compiler, relation, name, plan, { check: plan.onConflict?.check })
-      : compileChecks(compiler, relation, selectWholeRows(relation, name, returned), plan)),
+      : compileChecks(compiler, relation, selectWholeRows(relation, name, returnedColumns), plan)),
   };
 };
 
@@ -182,14 +182,14 @@ const compileUpdateOrInsert = (
   plan: UpsertRows,
   relation: Relation,
   presets: ReadonlyMap<string, Cell>,
-  returned: readonly string[] | undefined,
+  returnedColumns: readonly string[] | undefined,
   use: WriteUse,
 ): CompiledWrite => {
-  const [updated, inserted, name] = ["_updated", "_inserted", "_written"].map((aliasName) =>
+  const [updatedRows, insertedRows, name] = ["_updated", "_inserted", "_written"].map((aliasName) =>
     ident(compiler.alias(aliasName)),
   ) as [Sql, Sql, Sql];
   const { onConflict, onlyKeys } = plan;
-  const returning = compileReturning(relation, returned);
+  const returning = compileReturning(relation, returnedColumns);
   const source = compilePayloadRows(compiler, relation, plan.rows, false);
   const assignments = compileConflictAssignments(compiler, relation, onConflict, source.valueOf);
   const conditions = [
@@ -204,18 +204,20 @@ const compileUpdateOrInsert = (
       ? []
       : [compilePredicate(compiler, onConflict.where, createTargetScope(relation))]),
   ];
-  const rows = compileInsertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
+  const rows = compileInsertRows(compiler, relation, plan, presets, use, [
+    sql`not exists (select from ${updatedRows})`,
+  ]);
   const isChecked = plan.check !== undefined || onConflict.check !== undefined;
   const branches = [
-    [updated, sql`false`],
-    [inserted, sql`true`],
+    [updatedRows, sql`false`],
+    [insertedRows, sql`true`],
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
-  const columns = join((returned ?? listColumnNames(relation)).map((columnName) => ident(columnName)));
+  const columns = join((returnedColumns ?? listColumnNames(relation)).map((columnName) => ident(columnName)));
   return {
-    cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(branches, " union all ")})`,
+    cte: sql`${updatedRows} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${insertedRows} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(branches, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
-    returned,
+    returnedColumns,
     ...(isChecked ? compileChecks(compiler, relation, name, plan, { check: onConflict.check }) : NO_CHECK),
   };
 };
@@ -228,12 +230,12 @@ const compileInsertRows = (
   use: WriteUse,
   marks: readonly Sql[],
 ): Sql => {
-  const required = [...[...new Set(use.requires ?? [])].map((step) => compileWroteRows(compiler, step)), ...marks];
+  const requirements = [...[...new Set(use.requires ?? [])].map((step) => compileWroteRows(compiler, step)), ...marks];
   if ("cells" in plan.rows) {
     const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
     const columns = cells.length === 0 ? empty : sql` (${join(cells.map((cell) => ident(cell.column)))})`;
-    if (required.length > 0)
-      return sql`${columns} select ${join(cells.map((cell) => compileCell(compiler, relation, cell)))} where ${join(required, " and ")}`;
+    if (requirements.length > 0)
+      return sql`${columns} select ${join(cells.map((cell) => compileCell(compiler, relation, cell)))} where ${join(requirements, " and ")}`;
     if (cells.length === 0) return sql` default values`;
     return sql`${columns} values (${join(cells.map((cell) => compileCell(compiler, relation, cell)))})`;
   }
@@ -251,7 +253,7 @@ const compileInsertRows = (
   const conditions = (plan.onlyKeys ?? []).map(
     ({ column, value }) => sql`${source.valueOf(column)} = ${compileKey(compiler, relation, column, value)}`,
   );
-  conditions.push(...required);
+  conditions.push(...requirements);
   if (use.countInserted === true) conditions.push(compileCounter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
@@ -259,7 +261,7 @@ const compileInsertRows = (
     return sql` (${join(allValues.map((column) => ident(column.name)))}) select ${join(allValues.map((column) => column.sql))}${from}${where}`;
   // without columns, the rows consist only of defaults
   const [first] = relation.columns;
-  if ((plan.rows.shape === "object" && required.length === 0) || first === undefined) return sql` default values`;
+  if ((plan.rows.shape === "object" && requirements.length === 0) || first === undefined) return sql` default values`;
   return sql` select${from}${where}`;
 };
 
@@ -281,10 +283,10 @@ const compileConflictAssignments = (
   { update, set = [] }: OnConflict,
   valueOf: (column: string) => Sql,
 ): readonly Sql[] => {
-  const fixed = new Map(set.map((cell) => [cell.column, cell]));
+  const presets = new Map(set.map((cell) => [cell.column, cell]));
   return [
-    ...update.filter((column) => !fixed.has(column)).map((column) => sql`${ident(column)} = ${valueOf(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
+    ...update.filter((column) => !presets.has(column)).map((column) => sql`${ident(column)} = ${valueOf(column)}`),
+    ...[...presets.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
   ];
 };
 
@@ -346,8 +348,8 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const relation = addDependency(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
-  const returned = listReturnedColumns(compiler.model, relation, plan, use);
-  const returning = compileReturning(relation, returned);
+  const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
+  const returning = compileReturning(relation, returnedColumns);
   const name = ident(compiler.alias("_written"));
   const assignments: Sql[] = [];
   let from = empty;
@@ -376,7 +378,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
     return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
-  const system = listSystemColumns(relation, returned);
+  const system = listSystemColumns(relation, returnedColumns);
   // without assignments, the statement touches no row and needs no right (R-UPD-2)
   const beforeAlias = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
@@ -395,11 +397,11 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     rowsBefore: beforeAlias,
     standalone,
     relation,
-    returned:
+    returnedColumns:
       standalone === undefined && system.length > 0
         ? [...listColumnNames(relation), ...system]
-        : standalone && returned,
-    ...compileChecks(compiler, relation, selectWholeRows(relation, name, standalone && returned), plan),
+        : standalone && returnedColumns,
+    ...compileChecks(compiler, relation, selectWholeRows(relation, name, standalone && returnedColumns), plan),
   };
 };
 
@@ -428,8 +430,8 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   const relation = addDependency(compiler, plan.from);
   if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
-  const returned = listReturnedColumns(compiler.model, relation, plan, use);
-  const returning = compileReturning(relation, returned);
+  const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
+  const returning = compileReturning(relation, returnedColumns);
   const name = ident(compiler.alias("_written"));
   const standalone = sql`delete from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, plan.where)}`;
   return {
@@ -437,7 +439,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
     name,
     standalone,
     relation,
-    returned,
+    returnedColumns,
     check: undefined,
   };
 };

@@ -70,16 +70,16 @@ const MARK = `${randomUUID()}:`;
 /** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`numberText`). By default, a number is exact
  *  if it is written again as it was read. @throws SyntaxError */
 export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
-  const parsed = JSON.parse(text) as Json; // JSON.parse returns only JSON values
-  const marked = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;
-  if (marked === text) return parsed;
+  const parsedJson = JSON.parse(text) as Json; // JSON.parse returns only JSON values
+  const markedText = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;
+  if (markedText === text) return parsedJson;
   try {
-    return JSON.parse(marked, (_key, value: unknown) =>
+    return JSON.parse(markedText, (_key, value: unknown) =>
       typeof value === "string" && value.startsWith(MARK) ? createRawNumber(value.slice(MARK.length)) : value,
     ) as Json; // the reviver returns JSON values and raw numbers
   } catch (error) {
     // a reviver cannot process deeply nested values, which later checks refuse
-    if (error instanceof RangeError) return parsed;
+    if (error instanceof RangeError) return parsedJson;
     throw error;
   }
 };

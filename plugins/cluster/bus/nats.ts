@@ -70,8 +70,8 @@ const createNatsBus = (
     subscriptions.set(topic, () => subscription.unsubscribe());
   };
 
-  const follow = async (opened: NatsConnection): Promise<void> => {
-    for await (const { type } of opened.status()) {
+  const follow = async (openedConnection: NatsConnection): Promise<void> => {
+    for await (const { type } of openedConnection.status()) {
       if (type === "disconnect") onDisconnect("the connection was lost");
       else if (type === "reconnect") onConnect(); // subscriptions are already restored
     }
@@ -83,7 +83,7 @@ const createNatsBus = (
         "@nats-io/transport-node",
         "nats-bus",
       )) as typeof import("@nats-io/transport-node");
-      const opened = await nats.connect({
+      const openedConnection = await nats.connect({
         ...buildOptions(readUrl),
         name: namespace,
         noEcho: true,
@@ -93,11 +93,11 @@ const createNatsBus = (
         timeout: CONNECT_MS,
         ignoreAuthErrorAbort: true, // passwords may change at runtime
       });
-      if (isClosed) return void (await opened.close());
-      connection = opened;
-      void follow(opened);
-      for (const topic of subscriptions.keys()) listen(opened, topic);
-      await opened.flush();
+      if (isClosed) return void (await openedConnection.close());
+      connection = openedConnection;
+      void follow(openedConnection);
+      for (const topic of subscriptions.keys()) listen(openedConnection, topic);
+      await openedConnection.flush();
       onConnect();
     } catch (error) {
       if (isClosed) return;

@@ -33,14 +33,14 @@ const createNotifyBus = (
   { onMessage, onConnect, onMissed }: BusHandlers,
 ): BusTransport => {
   const unsubscribers = new Map<string, () => void>();
-  let waiting: (readonly [channel: string, text: string])[] = [];
+  let waitingMessages: (readonly [channel: string, text: string])[] = [];
   let sending: Promise<void> | undefined;
 
   /** Runs one statement at a time, so that messages stay in order. */
   const send = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const messages = waiting;
-      waiting = [];
+    while (waitingMessages.length > 0) {
+      const messages = waitingMessages;
+      waitingMessages = [];
       await context
         .query(
           sql`select pg_catalog.pg_notify(m.value ->> 0, m.value ->> 1) from pg_catalog.jsonb_array_elements(${value(JSON.stringify(messages), "jsonb")}) with ordinality as m order by m.ordinality`,
@@ -54,8 +54,8 @@ const createNotifyBus = (
   return {
     maxBytes: MAX_BYTES,
     publish: (topic, text) => {
-      if (waiting.length >= MAX_WAITING) return;
-      waiting.push([buildChannel(namespace, topic), text]);
+      if (waitingMessages.length >= MAX_WAITING) return;
+      waitingMessages.push([buildChannel(namespace, topic), text]);
       sending ??= send();
     },
     subscribe: (topic) => {

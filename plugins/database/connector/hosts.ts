@@ -97,17 +97,17 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   if (balancing !== "disable" && balancing !== "random")
     throw new Error(`load_balance_hosts is "${balancing}": expected disable or random`);
   const addresses = parseAddresses(urlParts, readParameter, findValue);
-  const added = collectAddedParameters(urlParts, serviceParameters, environment);
+  const addedParameters = collectAddedParameters(urlParts, serviceParameters, environment);
   const parts: UrlParts = {
     ...urlParts,
     ...readCredentials(urlParts, serviceParameters, findValue),
-    query: [...urlParts.query, ...added].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
+    query: [...urlParts.query, ...addedParameters].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
   };
   const isCompleteUrl =
     isUrl(text) &&
     addresses.length === 1 &&
     serviceParameters === undefined &&
-    added.length === 0 &&
+    addedParameters.length === 0 &&
     (["user", "password", "database"] as const).every((name) => urlParts[name] === parts[name]) &&
     namesHost(urlParts, addresses[0]);
   const seconds = Number(findValue("connect_timeout") ?? 0);

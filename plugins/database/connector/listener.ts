@@ -112,31 +112,31 @@ export const createListener = (
     timer = undefined;
     isConnecting = true;
     try {
-      const opened = await openTarget(target, CONNECT_MS, { purpose: "listener" });
-      if (opened.backend.isShared) {
-        await opened.end();
+      const openedConnection = await openTarget(target, CONNECT_MS, { purpose: "listener" });
+      if (openedConnection.backend.isShared) {
+        await openedConnection.end();
         return reportProblem("pooler");
       }
-      opened.onNotification((channel, payload) => {
+      openedConnection.onNotification((channel, payload) => {
         for (const { onMessage } of channels.get(channel) ?? []) onMessage(payload);
       });
       try {
-        for (const channel of channels.keys()) await runCommand(opened, "listen", channel);
+        for (const channel of channels.keys()) await runCommand(openedConnection, "listen", channel);
       } catch (error) {
-        await opened.end();
+        await openedConnection.end();
         if (readSqlstate(error) === STANDBY_SQLSTATE) return reportProblem("standby");
         throw error;
       }
-      if (isClosed) return void (await opened.end());
-      connection = opened;
+      if (isClosed) return void (await openedConnection.end());
+      connection = openedConnection;
       currentProblem = undefined;
-      opened.onEnd(onConnectionLost);
+      openedConnection.onEnd(onConnectionLost);
       // listeners with `onFailure` depend on notifications, so the connection is checked more often
       if ("url" in target)
-        check = startHeartbeat(opened, () => listEntries().every(({ onFailure }) => onFailure === undefined));
+        check = startHeartbeat(openedConnection, () => listEntries().every(({ onFailure }) => onFailure === undefined));
       backoff.reset();
       const channelNames = [...channels.keys()]; // channels may have been added while the connection was opened
-      for (const channel of channelNames) await runCommand(opened, "listen", channel);
+      for (const channel of channelNames) await runCommand(openedConnection, "listen", channel);
       channelNames.forEach(callMissed);
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `onConnectionLost` handles this

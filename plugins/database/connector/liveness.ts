@@ -108,8 +108,11 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     for (const connection of connections()) {
       if (!connection.isAwaitingResponse()) continue;
       const bytes = connection.getReceivedBytes();
-      const existing = silentConnections.get(connection);
-      silentNow.set(connection, existing?.bytes === bytes ? existing : { bytes, sinceMs: nowMs, lastAliveMs: nowMs });
+      const silentConnection = silentConnections.get(connection);
+      silentNow.set(
+        connection,
+        silentConnection?.bytes === bytes ? silentConnection : { bytes, sinceMs: nowMs, lastAliveMs: nowMs },
+      );
     }
     silentConnections = silentNow;
     const silent: Connection[] = [];

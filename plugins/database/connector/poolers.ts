@@ -50,9 +50,9 @@ const buildBackend = (row: BackendRow | undefined, mode: PoolerMode): Backend =>
 
 /** Queries the facts about the backend of a new connection. @throws the error of the connection */
 export const loadBackend = async (connection: Connection, mode: PoolerMode): Promise<Backend> => {
-  const expected = chooseProcessId(mode, connection.processId);
+  const expectedProcessId = chooseProcessId(mode, connection.processId);
   // a server that rejects the query keeps its defaults
-  const rows = await connection.query<BackendRow>(BACKEND_QUERY, [expected]).catch((error: unknown) => {
+  const rows = await connection.query<BackendRow>(BACKEND_QUERY, [expectedProcessId]).catch((error: unknown) => {
     if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
   });
   return buildBackend(rows?.[0], mode);

@@ -27,7 +27,7 @@ export interface BackendQueue {
 
 /** Creates the queue of one backend. `send` is called with one request at a time, and again only after its response. */
 export function createBackendQueue(send: (request: ThreadRequest) => void): BackendQueue {
-  const waiting = new Set<BackendClient>(); // in order of arrival
+  const waitingClients = new Set<BackendClient>(); // in order of arrival
   let holder: BackendClient | undefined;
   let isBusy = false;
   let isOpen = false;
@@ -47,15 +47,15 @@ export function createBackendQueue(send: (request: ThreadRequest) => void): Back
       sendNext(holder);
       return;
     }
-    for (const client of waiting) {
-      waiting.delete(client);
+    for (const client of waitingClients) {
+      waitingClients.delete(client);
       if (sendNext(client)) return;
     }
   };
 
   return {
     enqueue(client) {
-      if (client !== holder) waiting.add(client);
+      if (client !== holder) waitingClients.add(client);
       advance();
     },
     answer(answer) {
@@ -64,7 +64,7 @@ export function createBackendQueue(send: (request: ThreadRequest) => void): Back
       if (client === undefined) return;
       if (answer.isIdle) {
         holder = undefined;
-        waiting.add(client); // the client queues behind the others, if it has more requests
+        waitingClients.add(client); // the client queues behind the others, if it has more requests
       }
       client.onAnswer(answer);
       advance();
@@ -80,7 +80,7 @@ export function createBackendQueue(send: (request: ThreadRequest) => void): Back
       isOpen = false;
       isBusy = false;
       holder = undefined;
-      waiting.clear();
+      waitingClients.clear();
     },
   };
 }

@@ -28,7 +28,7 @@ interface ClientStreamOptions {
 export function createClientStream(options: ClientStreamOptions): ClientStream {
   const { queue } = options;
   const reader = createMessageReader(options.prefix);
-  let opening: Uint8Array | undefined = new Uint8Array(0); // the bytes of an incomplete startup packet
+  let startupBytes: Uint8Array | undefined = new Uint8Array(0); // the bytes of an incomplete startup packet
   let isGreeted = false;
   let isClosed = false;
   let isAwaitingAnswer = false;
@@ -76,17 +76,18 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   };
 
   const open = (chunk: Uint8Array): void => {
-    opening = opening === undefined || opening.length === 0 ? chunk : Buffer.concat([opening, chunk]);
-    const packet = readOpening(opening);
+    startupBytes =
+      startupBytes === undefined || startupBytes.length === 0 ? chunk : Buffer.concat([startupBytes, chunk]);
+    const packet = readOpening(startupBytes);
     if (packet === undefined) return;
-    const followingBytes = opening.subarray(packet.bytes);
+    const followingBytes = startupBytes.subarray(packet.bytes);
     if (packet.kind === "encryption") {
-      opening = new Uint8Array(0);
+      startupBytes = new Uint8Array(0);
       duplex.push("N"); // no encryption within a process
       if (followingBytes.length > 0) open(followingBytes);
       return;
     }
-    opening = undefined;
+    startupBytes = undefined;
     if (packet.kind === "cancel") {
       isEnding = true; // a running statement cannot be interrupted
       endWhenAnswered();
@@ -113,31 +114,31 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     endWhenAnswered();
   };
 
-  const receive = (chunk: Uint8Array, done: (error?: Error | null) => void): void => {
+  const receive = (chunk: Uint8Array, callback: (error?: Error | null) => void): void => {
     try {
-      if (opening === undefined) receiveBytes(chunk);
+      if (startupBytes === undefined) receiveBytes(chunk);
       else open(chunk);
-      done();
+      callback();
     } catch (error) {
-      done(error as Error);
+      callback(error as Error);
     }
   };
 
   const duplex = new Duplex({
     read() {}, // responses are pushed as they arrive
-    write: (chunk: Uint8Array, _encoding, done) => receive(chunk, done),
-    writev: (chunks, done) => receive(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), done),
-    final(done) {
+    write: (chunk: Uint8Array, _encoding, callback) => receive(chunk, callback),
+    writev: (chunks, callback) => receive(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), callback),
+    final(callback) {
       isEnding = true;
       endWhenAnswered();
-      done();
+      callback();
     },
-    destroy(error, done) {
+    destroy(error, callback) {
       isClosed = true;
       options.onClose(stream);
       // All clients share the backend, so the state that this client left is cleared in a separate turn.
       if (hasSent) queue.enqueue(client);
-      done(error);
+      callback(error);
     },
   });
 

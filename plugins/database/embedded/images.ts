@@ -8,7 +8,7 @@ export const BUILT_IMAGES = ["demo", "empty"] as const;
 /** One of the built images in their file, or a file with a gzipped tar of a cluster. */
 export interface Image {
   readonly path: string;
-  readonly built?: (typeof BUILT_IMAGES)[number];
+  readonly builtName?: (typeof BUILT_IMAGES)[number];
 }
 
 /** Packs the built images into one file, because they share most of their content. The file has the length of the empty
@@ -29,10 +29,10 @@ export const packImages = (empty: Uint8Array, demo: Uint8Array): Buffer => {
 };
 
 /** Returns the tar of the image. */
-export const readImage = ({ path, built }: Image): Uint8Array<ArrayBuffer> => {
+export const readImage = ({ path, builtName }: Image): Uint8Array<ArrayBuffer> => {
   const content = readFileSync(path);
-  if (built === undefined) return gunzipSync(content);
+  if (builtName === undefined) return gunzipSync(content);
   const images = brotliDecompressSync(content);
   const demoStart = 4 + images.readUInt32LE();
-  return built === "empty" ? images.subarray(4, demoStart) : images.subarray(demoStart);
+  return builtName === "empty" ? images.subarray(4, demoStart) : images.subarray(demoStart);
 };

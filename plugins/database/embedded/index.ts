@@ -130,9 +130,9 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
   };
 
   const relaunch = (reason: string): void => {
-    const ended = thread.stop(0);
+    const stopPromise = thread.stop(0);
     endClients(reason);
-    startup = ended.then(() => {
+    startup = stopPromise.then(() => {
       if (isClosed) throw new Error("the embedded database is closed");
       return start();
     });
@@ -192,12 +192,12 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
 function buildFreshBoot(options: EmbeddedOptions): Boot {
   const image = options.image ?? "demo";
   const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
-  const built = BUILT_IMAGES.find((name) => name === image);
-  if (built === undefined) {
+  const builtName = BUILT_IMAGES.find((name) => name === image);
+  if (builtName === undefined) {
     if (!existsSync(image)) throw new Error(`there is no database image ${image}`);
     return { ...boot, image: { path: image }, scriptPaths: [] };
   }
   const path = getImagesPath();
-  if (existsSync(path)) return { ...boot, image: { path, built }, scriptPaths: [] };
-  return { ...boot, scriptPaths: built === "demo" ? listDemoScripts() : [] };
+  if (existsSync(path)) return { ...boot, image: { path, builtName }, scriptPaths: [] };
+  return { ...boot, scriptPaths: builtName === "demo" ? listDemoScripts() : [] };
 }

@@ -37,7 +37,7 @@ const tars = new Map<string, SharedArrayBuffer>();
 /** Starts a thread with a database. The thread keeps the process alive while it is starting or busy, but not while it
  *  is idle. `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
 export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
-  const builtImage = boot.image?.built;
+  const builtImage = boot.image?.builtName;
   const worker = new Worker(getThreadUrl(), {
     workerData: {
       ...boot,
@@ -104,11 +104,11 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
       stopTimer();
       if (wasRunning && waitMs > 0) {
         worker.ref();
-        const ended = new Promise((resolve) => worker.once("exit", resolve));
+        const exitPromise = new Promise((resolve) => worker.once("exit", resolve));
         let timer: NodeJS.Timeout | undefined;
-        const expired = new Promise((resolve) => (timer = setTimeout(resolve, waitMs)));
+        const timeoutPromise = new Promise((resolve) => (timer = setTimeout(resolve, waitMs)));
         worker.postMessage({ kind: "stop" } satisfies ThreadRequest);
-        await Promise.race([ended, expired]);
+        await Promise.race([exitPromise, timeoutPromise]);
         clearTimeout(timer);
       }
       await worker.terminate();

@@ -92,9 +92,9 @@ interface Alarm {
   discardExpiredAlarm(): void;
 }
 
-/** Creates the alarm. `changed` is called when PostgreSQL sets its timer; 0 stops the timer. The call may come while a
+/** Creates the alarm. `onChange` is called when PostgreSQL sets its timer; 0 stops the timer. The call may come while a
  *  statement runs, which only the end of the thread can interrupt. */
-export function createAlarm(changed: (milliseconds: number) => void): Alarm {
+export function createAlarm(onChange: (milliseconds: number) => void): Alarm {
   let setMs = 0;
   let reportedMs = 0;
   let clockOffsetMs = 0;
@@ -102,7 +102,7 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
   let raiseTimeout: ((timer: number, nowMs: number) => void) | undefined;
 
   const reportTimer = (): void => {
-    if (reportedMs !== setMs) changed(setMs);
+    if (reportedMs !== setMs) onChange(setMs);
     reportedMs = setMs;
   };
 
@@ -118,7 +118,7 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
     extension: {
       name: "alarm",
       setup: async (_pg, emscriptenOptions: { instantiateWasm: Instantiate }) => {
-        const instantiateWasm: Instantiate = (imports, done) => {
+        const instantiateWasm: Instantiate = (imports, callback) => {
           const { env } = imports;
           if (env !== undefined && "_setitimer_js" in env && "emscripten_date_now" in env) {
             env["_setitimer_js"] = (_timer: number, milliseconds: number): number => {
@@ -130,7 +130,7 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
           }
           return emscriptenOptions.instantiateWasm(imports, (instance, module) => {
             raiseTimeout = instance.exports["_emscripten_timeout"] as typeof raiseTimeout;
-            done(instance, module);
+            callback(instance, module);
           });
         };
         return { emscriptenOpts: { ...emscriptenOptions, instantiateWasm } };
@@ -150,7 +150,7 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
 
 type Instantiate = (
   imports: Record<string, Record<string, unknown> | undefined>,
-  done: (instance: { readonly exports: Record<string, unknown> }, module: unknown) => void,
+  callback: (instance: { readonly exports: Record<string, unknown> }, module: unknown) => void,
 ) => unknown;
 
 interface PgliteEngine {
@@ -182,8 +182,8 @@ async function loadExtension(name: string): Promise<Extension> {
     );
   }
   if (url.includes(packageName)) checkPgliteVersion(packageName, dirname(fileURLToPath(url)));
-  const exported = Object.values((await import(url)) as Record<string, unknown>);
-  const extension = exported.find(isExtension);
+  const exportedValues = Object.values((await import(url)) as Record<string, unknown>);
+  const extension = exportedValues.find(isExtension);
   if (extension === undefined) throw new Error(`${url} does not contain an extension for PGlite`);
   return extension;
 }
@@ -193,11 +193,12 @@ async function loadExtension(name: string): Promise<Extension> {
 function checkPgliteVersion(packageName: string, folder: string): void {
   const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");
   const { version, peerDependencies } = readPackage(path);
-  const needed = peerDependencies?.["@electric-sql/pglite"];
-  const installed = readPgliteVersion();
-  if (needed === undefined || !/^\d+\.\d+\.\d+$/.test(needed) || needed === installed) return;
+  const requiredVersion = peerDependencies?.["@electric-sql/pglite"];
+  const installedVersion = readPgliteVersion();
+  if (requiredVersion === undefined || !/^\d+\.\d+\.\d+$/.test(requiredVersion) || requiredVersion === installedVersion)
+    return;
   throw new Error(
-    `${packageName} ${version} is made for @electric-sql/pglite ${needed}, but ${installed} is installed: npm install @electric-sql/pglite@${needed}`,
+    `${packageName} ${version} is made for @electric-sql/pglite ${requiredVersion}, but ${installedVersion} is installed: npm install @electric-sql/pglite@${requiredVersion}`,
   );
 }
 

@@ -124,8 +124,8 @@ function copyToSharedMemory(bytes: Uint8Array): SharedArrayBuffer {
 async function serve(boot: Boot): Promise<void> {
   const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
   const engine = boot.engine ?? (await compileEngine());
-  const { tar: decompressed, ...options } = boot;
-  const sharedTar = decompressed ?? (boot.image && copyToSharedMemory(readImage(boot.image)));
+  const { tar: decompressedTar, ...options } = boot;
+  const sharedTar = decompressedTar ?? (boot.image && copyToSharedMemory(readImage(boot.image)));
   const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob does not accept shared memory
   const pg = await openCluster({ ...options, engine, alarm, ...(tar && { tar }) });
   await runScripts(pg, boot.scriptPaths);
@@ -161,7 +161,7 @@ async function serve(boot: Boot): Promise<void> {
   port.on("message", (request: ThreadRequest) => {
     last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
   });
-  post({ kind: "ready", greeting, engine, tar: boot.image?.built === undefined ? undefined : sharedTar });
+  post({ kind: "ready", greeting, engine, tar: boot.image?.builtName === undefined ? undefined : sharedTar });
 }
 
 serve(workerData as Boot).catch((error: unknown) => {

@@ -178,7 +178,7 @@ const traceOrigins = function* (rows: ReadonlyMap<number, RelationRow>): Slices<
 };
 
 const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<number, RelationRow>): ColumnOrigins => {
-  const named = new Map<string, ReadonlyMap<string, ColumnOrigin>>();
+  const namedOrigins = new Map<string, ReadonlyMap<string, ColumnOrigin>>();
   for (const [oid, columns] of origins) {
     const view = rows.get(oid);
     if (view === undefined) continue;
@@ -191,9 +191,9 @@ const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<nu
       if (table === undefined || name === undefined || column === undefined) continue;
       byName.set(name, { relation: { schema: table.schema, name: table.name }, column });
     }
-    named.set(nameKey(view), byName);
+    namedOrigins.set(nameKey(view), byName);
   }
-  return named;
+  return namedOrigins;
 };
 
 const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readonly Routine[]> => {

@@ -177,12 +177,12 @@ conflict_refusals (oid) as (
  *  relations that a foreign key connects with an exposed relation. Partitions are included only if a view reads them.
  *  @rule R-PATH-4 R-REL-2 R-REL-4 */
 export const compileRelationSets = (context: IntrospectContext, additional: AdditionalObjects): Sql => {
-  const searched = new Set([...context.schemas, ...context.extraSearchPath]);
+  const searchedSchemas = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE_SETS},
 ${RULE_SETS},
 ${compileSchemaSet("exposed", context.schemas)},
 ${compileSchemaSet("loaded", [...context.schemas, ...additional.schemas])},
-${compileSchemaSet("searched", searched)},
+${compileSchemaSet("searched", searchedSchemas)},
 own as materialized (
   select relation.oid
   from pg_catalog.pg_class relation

@@ -14,14 +14,14 @@ import {
 /** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in the same exposed
  *  schema, and the target is in any exposed schema. @rule R-REL-8 R-REL-9 */
 const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
-  const exposed = new Set(model.schemas);
+  const exposedSchemas = new Set(model.schemas);
   const bySource = new Map<string, Relationship[]>();
   for (const overloads of model.routines.values()) {
     for (const routine of overloads) {
       const source = findArgumentRelation(model, routine);
       const target = routine.returns.relation;
       if (source === undefined || target === undefined || source.schema !== routine.schema) continue;
-      if (!exposed.has(routine.schema) || !exposed.has(target.schema)) continue;
+      if (!exposedSchemas.has(routine.schema) || !exposedSchemas.has(target.schema)) continue;
       const list = bySource.get(nameKey(source)) ?? [];
       list.push(buildComputed(routine, source, target));
       bySource.set(nameKey(source), list);
@@ -55,13 +55,13 @@ const buildComputed = (routine: Routine, source: QualifiedName, target: Qualifie
 
 /** Returns the relation with its computed relationships. Computed relationships replace detected relationships whose
  *  target has the name of the function. */
-const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
-  const isReplaced = (detected: Relationship): boolean =>
-    detected.routine === undefined &&
-    computed.some(({ routine }) => routine !== undefined && isSameName(routine, detected.target));
+const addComputed = (relation: Relation, newRelationships: readonly Relationship[]): Relation => {
+  const isReplaced = (relationship: Relationship): boolean =>
+    relationship.routine === undefined &&
+    newRelationships.some(({ routine }) => routine !== undefined && isSameName(routine, relationship.target));
   return {
     ...relation,
-    relationships: [...relation.relationships.filter((detected) => !isReplaced(detected)), ...computed],
+    relationships: [...relation.relationships.filter((relationship) => !isReplaced(relationship)), ...newRelationships],
   };
 };
 
@@ -74,9 +74,9 @@ export const computedRelationships = definePlugin({
       const bySource = deriveComputedRelationships(model);
       if (bySource.size === 0) return model;
       const relations = new Map(model.relations);
-      for (const [key, computed] of bySource) {
+      for (const [key, newRelationships] of bySource) {
         const relation = relations.get(key);
-        if (relation !== undefined) relations.set(key, addComputed(relation, computed));
+        if (relation !== undefined) relations.set(key, addComputed(relation, newRelationships));
       }
       return { ...model, relations };
     });

@@ -115,9 +115,9 @@ order by role.rolname`);
 const buildRoles = (rows: readonly RoleRow[]): ReadonlyMap<string, Role> => {
   const direct = new Map(rows.map((row) => [row.name, row.inherits ?? []]));
   const collectInherited = (name: string): readonly string[] => {
-    const reached = new Set([name]);
-    for (const role of reached) for (const granted of direct.get(role) ?? []) reached.add(granted);
-    return [...reached];
+    const reachedRoles = new Set([name]);
+    for (const role of reachedRoles) for (const grantedRole of direct.get(role) ?? []) reachedRoles.add(grantedRole);
+    return [...reachedRoles];
   };
   return new Map(
     rows.map((row) => {

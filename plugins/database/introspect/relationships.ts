@@ -38,8 +38,8 @@ const buildRelationships = function* (
   origins: ColumnOrigins,
   schemas: readonly string[],
 ): Slices<ReadonlyMap<Relation, readonly Relationship[]>> {
-  const exposed = new Set(schemas);
-  const links = yield* deriveLinks(relations, origins, exposed);
+  const exposedSchemas = new Set(schemas);
+  const links = yield* deriveLinks(relations, origins, exposedSchemas);
   const bySource = new Map<Relation, Relationship[]>();
   const add = (source: Relation, relationship: Relationship): void =>
     void getOrAdd(bySource, source, () => []).push(relationship);
@@ -49,7 +49,7 @@ const buildRelationships = function* (
     add(link.target, backward);
     yield;
   }
-  for (const [source, relationship] of deriveThroughJunctions(links, exposed)) {
+  for (const [source, relationship] of deriveThroughJunctions(links, exposedSchemas)) {
     add(source, relationship);
     yield;
   }
@@ -63,9 +63,9 @@ const buildRelationships = function* (
 const deriveLinks = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
-  exposed: ReadonlySet<string>,
+  exposedSchemas: ReadonlySet<string>,
 ): Slices<readonly KeyLink[]> {
-  const findViews = indexViews(relations, origins, exposed);
+  const findViews = indexViews(relations, origins, exposedSchemas);
   const links: KeyLink[] = [];
   for (const source of relations.values()) {
     yield;
@@ -104,7 +104,7 @@ const deriveLinks = function* (
 const indexViews = (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
-  exposed: ReadonlySet<string>,
+  exposedSchemas: ReadonlySet<string>,
 ): ((key: KeyColumns) => readonly KeyColumns[]) => {
   const byTable = new Map<
     Relation | undefined,
@@ -112,7 +112,7 @@ const indexViews = (
   >();
   for (const [viewKey, columns] of origins) {
     const view = relations.get(viewKey);
-    if (view === undefined || !exposed.has(view.schema)) continue;
+    if (view === undefined || !exposedSchemas.has(view.schema)) continue;
     const tables = new Map<string, Map<string, string[]>>();
     for (const { name } of view.columns) {
       const origin = columns.get(name);
@@ -174,12 +174,12 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
  *  R-REL-3 */
 const deriveThroughJunctions = function* (
   links: readonly KeyLink[],
-  exposed: ReadonlySet<string>,
+  exposedSchemas: ReadonlySet<string>,
 ): Generator<readonly [source: Relation, relationship: Relationship]> {
   const byJunction = new Map<Relation, KeyLink[]>();
   for (const link of links) {
     const { source: junction, isUnique, columns } = link;
-    if (isUnique || !exposed.has(junction.schema)) continue;
+    if (isUnique || !exposedSchemas.has(junction.schema)) continue;
     if (columns.every(([column]) => junction.primaryKey.includes(column)))
       getOrAdd(byJunction, junction, () => []).push(link);
   }
@@ -189,7 +189,7 @@ const deriveThroughJunctions = function* (
         if (
           sourceLink.key === targetLink.key ||
           sourceLink.target.schema !== targetLink.target.schema ||
-          !exposed.has(sourceLink.target.schema)
+          !exposedSchemas.has(sourceLink.target.schema)
         )
           continue;
         yield [sourceLink.target, buildThroughJunction(junction, sourceLink, targetLink)];
@@ -272,10 +272,12 @@ const addRelationships = function* (
 ): Slices<ReadonlyMap<string, Relation>> {
   const result = new Map<string, Relation>();
   for (const [key, relation] of relations) {
-    const derived = bySource.get(relation);
+    const derivedRelationships = bySource.get(relation);
     result.set(
       key,
-      derived === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...derived] },
+      derivedRelationships === undefined
+        ? relation
+        : { ...relation, relationships: [...relation.relationships, ...derivedRelationships] },
     );
     yield;
   }

@@ -167,8 +167,8 @@ const describeResult = (
   outputs: readonly Parameter[],
   types: ReadonlyMap<number, PgType>,
 ): Routine["returns"] => {
-  const declared = types.get(row.resultType);
-  const base = findBaseType(declared, types);
+  const declaredType = types.get(row.resultType);
+  const base = findBaseType(declaredType, types);
   const common = { type: row.resultType, isSet: row.isSet, hasOutParameters: outputs.length > 0 };
   // A single OUT parameter of a composite type is the whole composite, so the type is checked first.
   if (base?.kind === "composite") {
@@ -177,8 +177,9 @@ const describeResult = (
   }
   if (outputs.length > 0)
     return { ...common, kind: "composite", columns: outputs.map(({ name, type }) => ({ name, type })) };
-  if (declared?.kind === "pseudo" && declared.name === "record") return { ...common, kind: "record", columns: [] };
-  if (declared?.kind === "pseudo" && declared.name === "void") return { ...common, kind: "void", columns: [] };
+  if (declaredType?.kind === "pseudo" && declaredType.name === "record")
+    return { ...common, kind: "record", columns: [] };
+  if (declaredType?.kind === "pseudo" && declaredType.name === "void") return { ...common, kind: "void", columns: [] };
   return { ...common, kind: "scalar", columns: [] };
 };
 

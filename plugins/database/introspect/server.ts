@@ -120,14 +120,14 @@ from (
 /** Returns the schemas of a path in PostgreSQL's notation: `"$user", public`. */
 const parseSearchPath = (path: string): readonly string[] =>
   [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)]
-    .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())
+    .map(([, quotedName, bare = ""]) => quotedName?.replaceAll('""', '"') ?? bare.toLowerCase())
     .filter((name) => name !== "");
 
 /** Loads the facts about the server and its schemas. @rule R-REP-1 R-MED-4 R-OAS-3 */
 export const loadServer = async (context: IntrospectContext, additional: AdditionalObjects): Promise<ServerFacts> => {
-  const exposed = value(JSON.stringify(context.schemas), "json");
+  const exposedSchemas = value(JSON.stringify(context.schemas), "json");
   const additionalSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
-  const named = value(
+  const namedSchemas = value(
     JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...additionalSchemas])]),
     "json",
   );
@@ -144,7 +144,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       'comment', pg_catalog.obj_description(schema.oid, 'pg_namespace')
     ))
     from pg_catalog.pg_namespace schema
-    where schema.nspname in (select pg_catalog.json_array_elements_text(${named}))
+    where schema.nspname in (select pg_catalog.json_array_elements_text(${namedSchemas}))
   ) as schemas,
   (
     select pg_catalog.json_agg(pg_catalog.json_build_array(extension.extname, schema.nspname) order by extension.extname)
@@ -193,7 +193,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
     left join pg_catalog.pg_namespace row_schema on row_schema.oid = row_relation.relnamespace
     where routine.prokind = 'a'
       and routine.pronargs = 1
-      and schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
+      and schema.nspname in (select pg_catalog.json_array_elements_text(${exposedSchemas}))
       and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
       and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
   ) as aggregates,

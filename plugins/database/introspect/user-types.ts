@@ -1,18 +1,18 @@
 /** Loads user-defined types: domains, enums, composites, ranges, and the types to which they refer. */
 import { sql, value, type IntrospectContext, type Sql } from "../../../core/index.ts";
 
-/** Loads all types that can be reached from `roots`, except the `known` types. `facts` are columns that every type has,
+/** Loads all types that can be reached from `roots`, except those in `knownOids`. `facts` are columns that every type has,
  *  with the joins that they need. */
 export const loadUserTypes = <Row>(
   context: IntrospectContext,
-  [facts, joined]: readonly [Sql, Sql],
+  [facts, joins]: readonly [Sql, Sql],
   roots: Iterable<number>,
-  known: Iterable<number>,
+  knownOids: Iterable<number>,
 ): Promise<readonly Row[]> =>
   context.query<Row>(sql`
 with recursive known as materialized (
   select item.text::pg_catalog.oid as oid
-  from pg_catalog.json_array_elements_text(${value(JSON.stringify([...known]), "json")}) item (text)
+  from pg_catalog.json_array_elements_text(${value(JSON.stringify([...knownOids]), "json")}) item (text)
 ),
 -- each type is found by its key, because there are far fewer of them than rows in the catalogs
 reached (oid) as (
@@ -65,7 +65,7 @@ select ${facts},
 from reached
 cross join lateral (select * from pg_catalog.pg_type type where type.oid = reached.oid offset 0) type
 join pg_catalog.pg_namespace schema on schema.oid = type.typnamespace
-${joined}
+${joins}
 left join lateral (
   select row_relation.relname, row_schema.nspname
   from pg_catalog.pg_class row_relation

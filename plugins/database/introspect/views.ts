@@ -69,24 +69,24 @@ export const traceViews = (
   views: ReadonlyMap<number, Origins>,
   isTable: (oid: number) => boolean,
 ): ReadonlyMap<number, Origins> => {
-  const traced = new Map<number, Origins>();
-  const pending = new Set<number>();
+  const originsByView = new Map<number, Origins>();
+  const pendingViews = new Set<number>();
   const trace = (view: number): Origins => {
-    const tracedOrigins = traced.get(view);
+    const tracedOrigins = originsByView.get(view);
     if (tracedOrigins !== undefined) return tracedOrigins;
     const origins = new Map<number, ColumnOrigin>();
-    if (pending.has(view)) return origins;
-    pending.add(view);
+    if (pendingViews.has(view)) return origins;
+    pendingViews.add(view);
     for (const [position, origin] of views.get(view) ?? []) {
       const base = isTable(origin.relation) ? origin : trace(origin.relation).get(origin.position);
       if (base !== undefined) origins.set(position, base);
     }
-    pending.delete(view);
-    traced.set(view, origins);
+    pendingViews.delete(view);
+    originsByView.set(view, origins);
     return origins;
   };
   for (const view of views.keys()) trace(view);
-  return traced;
+  return originsByView;
 };
 
 /** Returns the attribute numbers of a view's primary key: the keys of all tables whose whole key the view shows. Tables

@@ -51,7 +51,7 @@ const indexStorableSettings = (settings: readonly Setting[]): ReadonlyMap<string
  *  `pgrst.db_pre_config` or `dbPreConfig` sets. @throws RelApiError `preset` on a value that is not accepted */
 const loadStoredSettings = async (
   query: Query,
-  known: ReadonlyMap<string, Setting>,
+  knownSettings: ReadonlyMap<string, Setting>,
   dbPreConfig: string | undefined,
 ): Promise<RelApiOptions> => {
   const rows = [...(await query<StoredRow>(ROLE_SETTINGS))];
@@ -60,13 +60,13 @@ const loadStoredSettings = async (
     await query(sql`select ${parseQualifiedName(preConfig)}()`);
     rows.push(
       ...(await query<StoredRow>(
-        sql`select name, current_setting(name, true) as value from unnest(array[${join([...known.keys()].map(literal))}]) as name`,
+        sql`select name, current_setting(name, true) as value from unnest(array[${join([...knownSettings.keys()].map(literal))}]) as name`,
       )),
     );
   }
   const options: Record<string, unknown> = {};
   for (const { name, value: text } of rows) {
-    const setting = known.get(name);
+    const setting = knownSettings.get(name);
     if (setting === undefined || text === null || (text === "" && setting.acceptsEmpty !== true)) continue;
     options[setting.name] = parseSetting(name, text, setting.kind, setting.isSecret);
   }

@@ -20,9 +20,9 @@ type Coercion = (value: Json, path: string) => string;
 const getString = (value: Json): string | undefined => (typeof value === "string" ? value : getEnumLiteralName(value));
 
 const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
-  const most = 2 ** (Number(bits) - 1);
+  const magnitudeLimit = 2 ** (Number(bits) - 1);
   return (value, path) => {
-    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < most) return `${value}`;
+    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < magnitudeLimit) return `${value}`;
     const text = numberText(value);
     if (text === undefined)
       return (

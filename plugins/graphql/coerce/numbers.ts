@@ -23,9 +23,9 @@ export const parseDecimal = (text: string): Decimal => {
   const isNegative = mantissa.startsWith("-");
   const [integerDigits = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
   const coefficient = integerDigits + fraction;
-  const leading = /^0*/.exec(coefficient)?.[0].length ?? 0;
-  const digits = trimEndCharacter(coefficient.slice(leading), "0");
-  return { isNegative, digits, exponent: digits === "" ? 0 : integerDigits.length - leading + Number(power) };
+  const leadingZeros = /^0*/.exec(coefficient)?.[0].length ?? 0;
+  const digits = trimEndCharacter(coefficient.slice(leadingZeros), "0");
+  return { isNegative, digits, exponent: digits === "" ? 0 : integerDigits.length - leadingZeros + Number(power) };
 };
 
 const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= decimal.digits.length;
@@ -58,6 +58,6 @@ export const formatFixed = (text: string, decimals: number): string => {
   const keptDigits = exponent + decimals;
   let units = keptDigits < 0 ? 0n : BigInt(digits.slice(0, keptDigits).padEnd(keptDigits, "0") || "0");
   if (keptDigits >= 0 && (digits[keptDigits] ?? "0") >= "5") units += 1n;
-  const padded = units.toString().padStart(decimals + 1, "0");
-  return `${isNegative && units !== 0n ? "-" : ""}${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
+  const paddedDigits = units.toString().padStart(decimals + 1, "0");
+  return `${isNegative && units !== 0n ? "-" : ""}${paddedDigits.slice(0, -decimals)}.${paddedDigits.slice(-decimals)}`;
 };

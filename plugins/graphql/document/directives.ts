@@ -63,7 +63,7 @@ const checkTargets = (
   path: string,
 ): void => {
   const seenNames = new Set<string>();
-  const repeated = new Set<string>();
+  const repeatedNames = new Set<string>();
   for (const { name } of directives) {
     const spec = Object.hasOwn(knownDirectives, name.value) ? knownDirectives[name.value] : undefined;
     if (spec === undefined)
@@ -74,12 +74,12 @@ const checkTargets = (
       );
     if (!spec.targets.includes(target))
       throw validationFailed(`directive '${name.value}' is not allowed on ${target}`, path);
-    if (seenNames.has(name.value)) repeated.add(name.value);
+    if (seenNames.has(name.value)) repeatedNames.add(name.value);
     seenNames.add(name.value);
   }
-  if (repeated.size > 0)
+  if (repeatedNames.size > 0)
     throw validationFailed(
-      `the following directives are used more than once: [${[...repeated]
+      `the following directives are used more than once: [${[...repeatedNames]
         .sort()
         .map((name) => `'${name}'`)
         .join(", ")}]`,
@@ -91,7 +91,7 @@ const checkArguments = (
   knownDirectives: Directives,
   directive: DirectiveNode,
   path: string,
-  take: (name: string, located: LocatedInput) => void,
+  take: (name: string, locatedInput: LocatedInput) => void,
 ): void => {
   const name = directive.name.value;
   const spec = knownDirectives[name] as DirectiveSpec; // `checkTargets` has found the directive
@@ -121,8 +121,8 @@ export const isIncluded = (
   checkTargets(knownDirectives, directives, target, path);
   let isKept = true;
   for (const directive of directives) {
-    checkArguments(knownDirectives, directive, path, (_, located) => {
-      if (readBoolean(context, located) === (directive.name.value === "skip")) isKept = false;
+    checkArguments(knownDirectives, directive, path, (_, locatedInput) => {
+      if (readBoolean(context, locatedInput) === (directive.name.value === "skip")) isKept = false;
     });
   }
   return isKept;
@@ -141,9 +141,9 @@ export const readOperationDirectives = (context: InputContext, operation: Operat
   for (const directive of directives) {
     const name = directive.name.value;
     const argumentValues: Record<string, boolean> = { ...knownDirectives[name]?.pluginDirective?.arguments };
-    checkArguments(knownDirectives, directive, "$", (argument, located) => {
-      if (argument === "ttl") readInt(context, located);
-      else argumentValues[argument] = readBoolean(context, located);
+    checkArguments(knownDirectives, directive, "$", (argument, locatedInput) => {
+      if (argument === "ttl") readInt(context, locatedInput);
+      else argumentValues[argument] = readBoolean(context, locatedInput);
     });
     if (knownDirectives[name]?.pluginDirective !== undefined) read.set(name, argumentValues);
   }

@@ -29,14 +29,14 @@ export interface VariablePart {
   /** The value as messages describe it. A request that ends with such a message is not cached. */
   readonly description: string;
   /** The value to bind. */
-  readonly bound: Json;
+  readonly boundValue: Json;
 }
 
 export interface ObservedVariables {
   /** Returns the value of the variable or its default, or undefined if the variable has neither. */
   open(name: string): VariablePart | { readonly literal: ValueNode } | undefined;
   /** The values of the variables, which are only bound. */
-  readonly bound: VariableValues;
+  readonly boundValues: VariableValues;
 }
 
 export interface WithVariables {
@@ -88,7 +88,7 @@ interface Observer {
 
 const createTrackedPart = (
   observer: Observer,
-  bound: Json,
+  boundValue: Json,
   variable: string,
   path: VariablePath,
   depth: number,
@@ -96,12 +96,12 @@ const createTrackedPart = (
   const number = observer.count++;
   const askShape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, path, findShape, buildShapeKey));
   const createPart = (key: string | number): VariablePart =>
-    createTrackedPart(observer, getMember(bound, key), variable, { parent: path, key }, depth + 1);
+    createTrackedPart(observer, getMember(boundValue, key), variable, { parent: path, key }, depth + 1);
   return {
     path,
     variable,
     depth,
-    bound,
+    boundValue,
     isNull: () => askShape() === "null",
     members: () => {
       const names = askShape();
@@ -117,7 +117,7 @@ const createTrackedPart = (
     value: () => observer.ask(createQuestion(`value ${number}`, path, wholeValue, writeJson)),
     describe: (name, describe) => observer.ask(createQuestion(`${name} ${number}`, path, describe, planKey)),
     get description() {
-      return describeValue(bound);
+      return describeValue(boundValue);
     },
   };
 };
@@ -130,7 +130,7 @@ export const observeVariables = (
   const observer: Observer = { ask, count: 0 };
   let currentVariables = variables;
   return {
-    get bound() {
+    get boundValues() {
       return currentVariables;
     },
     open: (name) => {

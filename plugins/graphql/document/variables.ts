@@ -68,7 +68,7 @@ const findUses = (
 
 export interface DeclaredVariables {
   readonly declarations: Declarations;
-  readonly used: ReadonlySet<string>;
+  readonly usedVariables: ReadonlySet<string>;
   /** A variable that is used but not declared. It is reported when values are bound, after errors of the values
    *  (G-DOC-14). */
   readonly unbound: string | undefined;
@@ -92,13 +92,13 @@ export const declareVariables = (
       isUsed: usedVariables.has(name),
     });
   }
-  return { declarations, used: usedVariables, unbound: [...usedVariables].find((name) => !declarations.has(name)) };
+  return { declarations, usedVariables, unbound: [...usedVariables].find((name) => !declarations.has(name)) };
 };
 
 /** Reads the values of the declared variables. With `takesUnknown`, values without a variable in the document are
  *  ignored. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
 export const readVariables = (
-  declared: DeclaredVariables,
+  declaredVariables: DeclaredVariables,
   sentValues: Readonly<Record<string, Json>> | null | undefined,
   takesUnknown = false,
 ): VariableValues => {
@@ -108,7 +108,7 @@ export const readVariables = (
       "$.variables",
     );
   const values = new Map<string, VariableValue>();
-  for (const declaration of declared.declarations.values()) {
+  for (const declaration of declaredVariables.declarations.values()) {
     const { name } = declaration;
     const json =
       sentValues !== undefined && sentValues !== null && Object.hasOwn(sentValues, name) ? sentValues[name] : undefined;
@@ -123,20 +123,20 @@ export const readVariables = (
       throw validationFailed(`null value found for non-nullable type: "${declaration.typeText}"`, "$");
     values.set(name, { json });
   }
-  if (declared.unbound !== undefined)
+  if (declaredVariables.unbound !== undefined)
     throw validationFailed(
-      `unbound variable "${declared.unbound}"`,
+      `unbound variable "${declaredVariables.unbound}"`,
       "$",
-      buildUnknownNameFacts(declared.unbound, declared.declarations.keys()),
+      buildUnknownNameFacts(declaredVariables.unbound, declaredVariables.declarations.keys()),
     );
   if (takesUnknown) return values;
-  let unexpected: string[] | undefined;
-  for (const name in sentValues) if (!declared.used.has(name)) (unexpected ??= []).push(name);
-  if (unexpected !== undefined)
+  let unexpectedNames: string[] | undefined;
+  for (const name in sentValues) if (!declaredVariables.usedVariables.has(name)) (unexpectedNames ??= []).push(name);
+  if (unexpectedNames !== undefined)
     throw validationFailed(
-      `unexpected variables in variableValues: ${unexpected.sort().join(", ")}`,
+      `unexpected variables in variableValues: ${unexpectedNames.sort().join(", ")}`,
       "$",
-      buildUnknownNameFacts(unexpected[0] ?? "", declared.used),
+      buildUnknownNameFacts(unexpectedNames[0] ?? "", declaredVariables.usedVariables),
     );
   return values;
 };
@@ -181,9 +181,9 @@ export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDe
 };
 
 /** Returns true for lists of the same depth of the same named type, even if `!` differs. */
-const hasSameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
-  if (declared.kind === "NonNullType") return hasSameShape(declared.type, type);
+const hasSameShape = (typeNode: TypeNode, type: GraphQLInputType): boolean => {
+  if (typeNode.kind === "NonNullType") return hasSameShape(typeNode.type, type);
   const nullableType = isNonNullType(type) ? type.ofType : type;
-  if (declared.kind === "ListType") return isListType(nullableType) && hasSameShape(declared.type, nullableType.ofType);
-  return !isListType(nullableType) && nullableType.name === declared.name.value;
+  if (typeNode.kind === "ListType") return isListType(nullableType) && hasSameShape(typeNode.type, nullableType.ofType);
+  return !isListType(nullableType) && nullableType.name === typeNode.name.value;
 };

@@ -46,14 +46,14 @@ const sortSliced = function* (names: readonly string[]): Slices<readonly string[
   const firstHalf = yield* sortSliced(names.slice(0, half));
   yield;
   const secondHalf = yield* sortSliced(names.slice(half));
-  const merged: string[] = [];
+  const mergedNames: string[] = [];
   let at = 0;
   for (const name of firstHalf) {
-    while (at < secondHalf.length && secondHalf[at]! < name) merged.push(secondHalf[at++]!); // the index is below the length
-    merged.push(name);
-    if (merged.length % 100 === 0) yield;
+    while (at < secondHalf.length && secondHalf[at]! < name) mergedNames.push(secondHalf[at++]!); // the index is below the length
+    mergedNames.push(name);
+    if (mergedNames.length % 100 === 0) yield;
   }
-  return merged.concat(secondHalf.slice(at));
+  return mergedNames.concat(secondHalf.slice(at));
 };
 
 /** Returns true for root types, which have fields of every table. */
@@ -120,7 +120,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
           nodes.map(({ selectionSet }) => selectionSet),
           "__Type",
         )
-        .some((selected) => selected.name === "fields");
+        .some((metaField) => metaField.name === "fields");
       const { [root]: rootType } = hasFields ? yield* schema.buildCompleteSchema() : schema;
       if (rootType === undefined) yield encodeUtf8("null");
       else yield* yield* writeLarge(rootType, type(nodes));
@@ -144,9 +144,9 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   };
 
   let before = "{";
-  for (const selected of collector.collect([node.selectionSet], "__Schema")) {
-    yield encodeUtf8(`${before}${JSON.stringify(selected.key)}:`);
-    yield* writeMember(selected);
+  for (const metaField of collector.collect([node.selectionSet], "__Schema")) {
+    yield encodeUtf8(`${before}${JSON.stringify(metaField.key)}:`);
+    yield* writeMember(metaField);
     before = ",";
   }
   yield encodeUtf8(before === "{" ? "{}" : "}");
@@ -156,13 +156,13 @@ const introspect: IntrospectionService["introspect"] = function* (schema, field,
   const collector = createCollector(document, variables);
   if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
   const types = yield* collectTypes(yield* schema.buildCompleteSchema());
-  const named = types.get(String(collector.valueOf(field, "name")));
+  const namedType = types.get(String(collector.valueOf(field, "name")));
   yield encodeUtf8(
-    named === undefined
+    namedType === undefined
       ? "null"
       : createWriters(collector, () => types)
           .type([field])
-          .write(named),
+          .write(namedType),
   );
 };
 

@@ -144,16 +144,16 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const createObjectWriter = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
-    findMember: (selected: MetaField) => Member<Source>,
+    findMember: (metaField: MetaField) => Member<Source>,
   ): WriteParts<Source> => {
     const members: (Partial<WriteParts<Source>> & { readonly before: string; readonly write: Write<Source> })[] = [];
     let before = "{";
-    for (const selected of collect(
+    for (const metaField of collect(
       parents.map((node) => node.selectionSet),
       typeName,
     )) {
-      const member = selected.name === "__typename" ? quoteName(typeName) : findMember(selected);
-      before += `${members.length === 0 && before === "{" ? "" : ","}${JSON.stringify(selected.key)}:`;
+      const member = metaField.name === "__typename" ? quoteName(typeName) : findMember(metaField);
+      before += `${members.length === 0 && before === "{" ? "" : ","}${JSON.stringify(metaField.key)}:`;
       if (typeof member === "string") {
         before += member;
       } else {

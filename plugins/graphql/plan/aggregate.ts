@@ -9,17 +9,17 @@ import type { Planner, SelectedField } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
 import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
-/** Plans a field of type `T_aggregate`, which is `selected`. */
+/** Plans a field of type `T_aggregate`. */
 export const planAggregate = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   from: ReadFrom,
   list: ListArguments,
 ): Read => ({
   kind: "read",
   from,
   shape: "aggregate",
-  output: planLevel(planner, selected, (field) => {
+  output: planLevel(planner, selectedField, (field) => {
     if (field.part?.kind === "nodes") {
       const row = checkSubselection(field) as GraphQLObjectType; // `nodes` is a list of rows
       return {
@@ -35,19 +35,19 @@ export const planAggregate = (
 });
 
 /** Plans a field of aggregates, such as `{ count sum { sold } }`. */
-export const planAggregateFields = (planner: Planner, selected: SelectedField): readonly Output[] =>
-  planLevel(planner, selected, (field) => planAggregateField(planner, field));
+export const planAggregateFields = (planner: Planner, selectedField: SelectedField): readonly Output[] =>
+  planLevel(planner, selectedField, (field) => planAggregateField(planner, field));
 
 /** Plans the fields of an object on one level, including `__typename`. */
 const planLevel = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   plan: (field: SelectedField) => Output,
 ): readonly Output[] => {
   const outputs: Output[] = [];
   // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
-  const type = checkSubselection(selected) as GraphQLObjectType;
-  visitSelections(planner, type, selected, (selection) => {
+  const type = checkSubselection(selectedField) as GraphQLObjectType;
+  visitSelections(planner, type, selectedField, (selection) => {
     outputs.push(
       selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection),
     );
@@ -55,29 +55,29 @@ const planLevel = (
   return outputs;
 };
 
-const planAggregateField = (planner: Planner, selected: SelectedField): Output => {
-  const { part, as } = selected;
-  if (part?.kind === "count") return planCount(planner, selected);
+const planAggregateField = (planner: Planner, selectedField: SelectedField): Output => {
+  const { part, as } = selectedField;
+  if (part?.kind === "count") return planCount(planner, selectedField);
   if (part?.kind !== "aggregate-function")
     throw new TypeError(`an aggregate field stands for ${part?.kind ?? "nothing"}`);
   const { fn } = part;
   return {
     kind: "object",
     as,
-    outputs: planLevel(planner, selected, (column) => planAggregatedColumn(planner, column, fn)),
+    outputs: planLevel(planner, selectedField, (column) => planAggregatedColumn(planner, column, fn)),
   };
 };
 
-const planAggregatedColumn = (planner: Planner, selected: SelectedField, fn: string): Output => {
-  const { part, as } = selected;
+const planAggregatedColumn = (planner: Planner, selectedField: SelectedField, fn: string): Output => {
+  const { part, as } = selectedField;
   if (part?.kind === "column") {
-    visitArguments(planner, selected, () => {});
-    checkSubselection(selected);
+    visitArguments(planner, selectedField, () => {});
+    checkSubselection(selectedField);
     return buildAggregateOutput(as, fn, { kind: "column", name: part.column.name }, isStringified(planner, part.value));
   }
   if (part?.kind !== "computed") throw new TypeError(`an aggregated field stands for ${part?.kind ?? "nothing"}`);
-  const expression = planComputedOperand(planner, selected, part);
-  checkSubselection(selected);
+  const expression = planComputedOperand(planner, selectedField, part);
+  checkSubselection(selectedField);
   return buildAggregateOutput(as, fn, expression, part.value !== undefined && isStringified(planner, part.value));
 };
 
@@ -90,10 +90,10 @@ const buildAggregateOutput = (as: string, fn: string, expression: Expression, is
 });
 
 /** Plans `count` with its columns. @rule G-AGG-3 */
-const planCount = (planner: Planner, selected: SelectedField): Output => {
+const planCount = (planner: Planner, selectedField: SelectedField): Output => {
   let expressions: readonly Expression[] = [];
   let isDistinct = false;
-  visitArguments(planner, selected, (argument) => {
+  visitArguments(planner, selectedField, (argument) => {
     const { part } = argument;
     if (part?.kind !== "argument") return;
     if (part.name === "distinct") isDistinct = readBoolean(planner, argument);
@@ -103,10 +103,10 @@ const planCount = (planner: Planner, selected: SelectedField): Output => {
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
   });
-  checkSubselection(selected);
+  checkSubselection(selectedField);
   return {
     kind: "aggregate",
-    as: selected.as,
+    as: selectedField.as,
     fn: "count",
     expressions,
     ...(isDistinct && expressions.length > 0 ? { distinct: true } : {}),

@@ -33,14 +33,14 @@ interface ShapeMember {
 }
 
 /** Plans a field with rows of a table, and returns its index among those of the result. */
-type AddJoin = (selected: SelectedField, part: CustomPartWith<"join">) => number;
+type AddJoin = (selectedField: SelectedField, part: CustomPartWith<"join">) => number;
 
-const planShape = (planner: Planner, selected: SelectedField, addJoin: AddJoin): ResultShape => {
-  const { type } = selected.field;
-  const object = checkSubselection(selected);
+const planShape = (planner: Planner, selectedField: SelectedField, addJoin: AddJoin): ResultShape => {
+  const { type } = selectedField.field;
+  const object = checkSubselection(selectedField);
   if (object === undefined) return { type, members: [] };
   const members: ShapeMember[] = [];
-  visitSelections(planner, object, selected, (selection) => {
+  visitSelections(planner, object, selectedField, (selection) => {
     if (selection.kind === "typename") {
       members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
       return;
@@ -111,19 +111,19 @@ const encodeResult = ({ type, members }: ResultShape, value: Json | undefined, w
  *  planner refuses such fields if the argument is missing. */
 export const planFunctionField = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CustomPart,
   planJoin?: PlanJoin,
 ): FunctionField => {
   const joins: JoinTemplate[] = [];
-  const shape = planShape(planner, selected, (inner, join) => {
+  const shape = planShape(planner, selectedField, (inner, join) => {
     if (planJoin === undefined) throw misplacedFieldError(join);
     return joins.push(planJoin(planner, inner, join)) - 1;
   });
   return {
-    origin: describeOrigin(selected, part),
-    path: selected.path,
-    leaves: readArgumentLeaves(planner, selected),
+    origin: describeOrigin(selectedField, part),
+    path: selectedField.path,
+    leaves: readArgumentLeaves(planner, selectedField),
     selection: (variables) => buildSelection(shape, variables),
     joins,
     text: (result, writeJoin = () => "null") => encodeResult(shape, result, writeJoin),

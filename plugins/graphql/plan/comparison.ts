@@ -34,32 +34,37 @@ export const countCondition = (planner: Planner): void => {
   planner.budget.conditions--;
 };
 
-/** Plans the conditions of a comparison object on `left`, which must all hold. `value` is the type of `left`. */
+/** Plans the conditions of a comparison object on `leftOperand`, which must all hold. `value` is the type of `leftOperand`. */
 export const planComparison = (
   planner: Planner,
-  located: LocatedInput,
-  left: Expression,
+  locatedInput: LocatedInput,
+  leftOperand: Expression,
   value: GqlValueType,
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, located, (member) => {
+  readObject(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member))) return;
-    if (part?.kind === "cast") predicates.push(...planCast(planner, member, left));
-    else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, left, value));
+    if (part?.kind === "cast") predicates.push(...planCast(planner, member, leftOperand));
+    else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, leftOperand, value));
   });
   return predicates;
 };
 
 /** Plans `_cast`, whose comparisons apply to the cast value. @rule G-OP-17 G-OP-28 */
-const planCast = (planner: Planner, located: LocatedInput, left: Expression): readonly Predicate[] => {
+const planCast = (planner: Planner, locatedInput: LocatedInput, leftOperand: Expression): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, located, (member) => {
+  readObject(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part?.kind !== "cast-to") return;
     predicates.push(
-      ...planComparison(planner, member, { kind: "cast", value: left, type: part.value.type.sqlName }, part.value),
+      ...planComparison(
+        planner,
+        member,
+        { kind: "cast", value: leftOperand, type: part.value.type.sqlName },
+        part.value,
+      ),
     );
   });
   return predicates;
@@ -69,21 +74,31 @@ const planOperator = (
   planner: Planner,
   member: FieldInput,
   part: Extract<GqlPart, { readonly kind: "operator" }>,
-  left: Expression,
+  leftOperand: Expression,
   value: GqlValueType,
 ): Predicate => {
   countCondition(planner);
   const { operator } = part;
-  const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
+  const compare = (operand: Operand): Predicate => ({
+    kind: "compare",
+    left: leftOperand,
+    operator: operator.name,
+    operand,
+  });
   switch (operator.operand) {
     case "keyword": {
       const keyword = String(readBoolean(planner, member));
-      return { kind: "compare", left, operator: operator.name, keyword: part.keywords?.[keyword] ?? keyword };
+      return {
+        kind: "compare",
+        left: leftOperand,
+        operator: operator.name,
+        keyword: part.keywords?.[keyword] ?? keyword,
+      };
     }
     case "fields":
       return compare({ fields: planOperandFields(planner, member) });
     case "list":
-      return planList(planner, member, part.value ?? value, left, operator.name);
+      return planList(planner, member, part.value ?? value, leftOperand, operator.name);
     default:
       return compare(
         bindColumn(planner, member, { ...(part.value ?? value), isNullable: operator.takesNull === true }),
@@ -95,29 +110,29 @@ const planOperator = (
  *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
 const planList = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   value: GqlValueType,
-  left: Expression,
+  leftOperand: Expression,
   operator: string,
 ): Predicate => {
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || findInputFunction(value) !== undefined) {
-    const items = readList(planner, located, (count) => checkConditions(planner, count));
+    const items = readList(planner, locatedInput, (count) => checkConditions(planner, count));
     const refs = items.map((element) => bindColumn(planner, element, item));
     const predicate: Predicate = {
       kind: "or",
-      predicates: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
+      predicates: refs.map((operand) => ({ kind: "compare", left: leftOperand, operator: "eq", operand })),
     };
-    return operator === "nin" ? { kind: "not", predicate: predicate } : predicate;
+    return operator === "nin" ? { kind: "not", predicate } : predicate;
   }
-  const ref = bindList(planner, located, item);
-  return { kind: "compare", left, operator, operand: ref };
+  const ref = bindList(planner, locatedInput, item);
+  return { kind: "compare", left: leftOperand, operator, operand: ref };
 };
 
-export const bindList = (planner: Planner, located: LocatedInput, item: GqlValueType): ValueRef => {
-  const { path } = located;
-  rejectStringItems(planner, located, item);
-  const param = bindLeaf(planner, located, isJsonValue(item), (json) => {
+export const bindList = (planner: Planner, locatedInput: LocatedInput, item: GqlValueType): ValueRef => {
+  const { path } = locatedInput;
+  rejectStringItems(planner, locatedInput, item);
+  const param = bindLeaf(planner, locatedInput, isJsonValue(item), (json) => {
     if (json === null) throw expectedList(path);
     const items = Array.isArray(json) ? json : [json];
     checkCount(planner, items.length, path);
@@ -142,23 +157,23 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
 };
 
 /** Refuses string literals of enum types. @rule G-COE-7 */
-const rejectStringItems = (planner: Planner, located: LocatedInput, item: GqlValueType): void => {
-  const { input } = located;
+const rejectStringItems = (planner: Planner, locatedInput: LocatedInput, item: GqlValueType): void => {
+  const { input } = locatedInput;
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
-  for (const element of readList(planner, located)) {
+  for (const element of readList(planner, locatedInput)) {
     if (element.input.kind === "literal" && element.input.node.kind === "StringValue")
       bindColumn({ ...planner, sources: [] }, element, item);
   }
 };
 
 /** Plans the members of an operand object. @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
-const planOperandFields = (planner: Planner, located: LocatedInput): Readonly<Record<string, Operand>> => {
+const planOperandFields = (planner: Planner, locatedInput: LocatedInput): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
-  readObject(planner, located, (member) => {
+  readObject(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part?.kind === "operand-field") fields.set(part.name, bindColumn(planner, member, part.value));
   });
-  const type = getNamedType(located.position.type);
+  const type = getNamedType(locatedInput.position.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {
     const part = getFieldPart(field);
     if (part?.kind !== "operand-field" || fields.has(part.name) || field.defaultValue === undefined) continue;

@@ -24,7 +24,7 @@ const ROW_ARGUMENT: RoutineArgument = { value: { constant: null }, isRow: true }
  *  named. @rule G-FN-5 */
 const orderArguments = (
   routine: Routine,
-  fixed: FixedArguments,
+  fixedArguments: FixedArguments,
   argumentsByIndex: ReadonlyMap<number, ValueRef>,
   path: string,
 ): readonly RoutineArgument[] => {
@@ -32,8 +32,8 @@ const orderArguments = (
   let isByName = false;
   routine.parameters.forEach((parameter, index) => {
     const value: ValueRef | undefined =
-      index === fixed.session ? { session: true, type: parameter.sqlType } : argumentsByIndex.get(index);
-    const argument: RoutineArgument | undefined = index === fixed.row ? ROW_ARGUMENT : value && { value };
+      index === fixedArguments.session ? { session: true, type: parameter.sqlType } : argumentsByIndex.get(index);
+    const argument: RoutineArgument | undefined = index === fixedArguments.row ? ROW_ARGUMENT : value && { value };
     if (argument === undefined) {
       if (!parameter.hasDefault) throw notSupported("Non default arguments cannot be omitted", path);
       isByName = true;
@@ -53,7 +53,7 @@ const orderArguments = (
 export const planArguments = (
   planner: Planner,
   routine: Routine,
-  fixed: FixedArguments,
+  fixedArguments: FixedArguments,
   args: LocatedInput | undefined,
   path: string,
 ): readonly RoutineArgument[] => {
@@ -65,7 +65,7 @@ export const planArguments = (
         argumentsByIndex.set(part.index, bindColumn(planner, argument, part.value));
     });
   }
-  return orderArguments(routine, fixed, argumentsByIndex, path);
+  return orderArguments(routine, fixedArguments, argumentsByIndex, path);
 };
 
 export const findFixedArguments = (field: GqlComputedField): FixedArguments => ({

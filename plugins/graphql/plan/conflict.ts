@@ -6,18 +6,18 @@ import type { Planner } from "./planner.ts";
 import { omitTrue, planWhere } from "./where.ts";
 import { getFieldPart } from "../parts.ts";
 
-export const planConflict = (planner: Planner, located: LocatedInput): OnConflict => {
+export const planConflict = (planner: Planner, locatedInput: LocatedInput): OnConflict => {
   let constraint = "";
   let update: readonly string[] = [];
   let where: Predicate | undefined;
-  readObject(planner, located, (argument) => {
+  readObject(planner, locatedInput, (argument) => {
     const part = getFieldPart(argument.field);
     if (part?.kind !== "argument") return;
     if (part.name === "constraint") {
       const enumPart = getFieldPart(readEnum(planner, argument));
       if (enumPart?.kind === "constraint") constraint = enumPart.name;
     } else if (part.name === "update_columns") {
-      update = planColumns(planner, argument, located.path);
+      update = planColumns(planner, argument, locatedInput.path);
     } else if (part.name === "where") {
       where = omitTrue(planWhere(planner, argument));
     }
@@ -25,9 +25,9 @@ export const planConflict = (planner: Planner, located: LocatedInput): OnConflic
   return { target: { constraint }, update, ...(where && { where }) };
 };
 
-const planColumns = (planner: Planner, located: LocatedInput, conflictPath: string): readonly string[] => {
+const planColumns = (planner: Planner, locatedInput: LocatedInput, conflictPath: string): readonly string[] => {
   const columns = new Set<string>();
-  for (const item of readList(planner, located)) {
+  for (const item of readList(planner, locatedInput)) {
     const part = getFieldPart(readEnum(planner, item));
     if (part?.kind === "placeholder") throw validationFailed("erroneous column name", conflictPath);
     if (part?.kind === "column") columns.add(part.column.name);

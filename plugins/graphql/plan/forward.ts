@@ -95,34 +95,34 @@ const buildField = ({ node }: SelectedField, selectionSet: SelectionSetNode | un
 /** Builds the document of a field, and checks it. @throws RelApiError of the field's own check */
 const planForwarded = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   { check, types, hasLinks = false }: Pick<GqlForward, "check" | "types" | "hasLinks">,
   operation: OperationTypeNode,
 ): ForwardedDocument & { readonly links: Links | undefined } => {
-  const { path, selections } = selected;
-  const links = hasLinks ? separateLinks(planner, selected, types ?? [], planLink) : undefined;
+  const { path, selections } = selectedField;
+  const links = hasLinks ? separateLinks(planner, selectedField, types ?? [], planLink) : undefined;
   const selectionSet: SelectionSetNode | undefined =
     links?.selectionSet ??
     (selections.length === 0
       ? undefined
       : { kind: Kind.SELECTION_SET, selections: selections.flatMap((set) => set.selections) });
-  const forwarded = buildDocument(planner, buildField(selected, selectionSet), operation);
-  check(forwarded.document, path);
-  return { ...forwarded, links };
+  const forwardedDocument = buildDocument(planner, buildField(selectedField, selectionSet), operation);
+  check(forwardedDocument.document, path);
+  return { ...forwardedDocument, links };
 };
 
 /** Plans a field. @throws RelApiError of the field's own check */
 export const planForward = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CustomPartWith<"forward">,
 ): ForwardTemplate => {
-  const { path } = selected;
+  const { path } = selectedField;
   const { forward } = part;
   return {
-    origin: describeOrigin(selected, part),
+    origin: describeOrigin(selectedField, part),
     path,
-    ...planForwarded(planner, selected, forward, planner.operation),
+    ...planForwarded(planner, selectedField, forward, planner.operation),
     run: forward.run,
     subscribe: planner.operation === OperationTypeNode.SUBSCRIPTION ? forward.subscribe : undefined,
   };
@@ -136,19 +136,19 @@ export const checkCount = <Result>(rows: readonly unknown[], results: readonly R
 /** Plans the load of a field that belongs to another GraphQL schema. @throws RelApiError of the field's own check */
 export const planDelegateLoad = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CustomPartWith<"delegate">,
 ): LoadTemplate => {
-  const { path, selections } = selected;
+  const { path, selections } = selectedField;
   const { delegate } = part;
-  const { document, variables, links } = planForwarded(planner, selected, delegate, OperationTypeNode.QUERY);
-  const origin = describeOrigin(selected, part);
+  const { document, variables, links } = planForwarded(planner, selectedField, delegate, OperationTypeNode.QUERY);
+  const origin = describeOrigin(selectedField, part);
   const documentParts =
     links === undefined
       ? { document, variables }
       : buildDocument(
           planner,
-          buildField(selected, {
+          buildField(selectedField, {
             kind: Kind.SELECTION_SET,
             selections: selections.flatMap((set) => set.selections),
           }),
@@ -169,10 +169,10 @@ export const planDelegateLoad = (
   };
 };
 
-const planLink: PlanLink = (planner, selected, part) =>
+const planLink: PlanLink = (planner, selectedField, part) =>
   "join" in part
-    ? { join: planner.planJoin(planner, selected, part) }
-    : { load: planDelegateLoad(planner, selected, part) };
+    ? { join: planner.planJoin(planner, selectedField, part) }
+    : { load: planDelegateLoad(planner, selectedField, part) };
 
 const readVariable = (values: VariableValues, name: string): readonly (readonly [string, Json])[] => {
   const value = values.get(name);
@@ -212,8 +212,8 @@ export const fillForward = (
   const variableValues = readVariables(values, variables);
   const complete = async (text: string, followUp: GqlFollowUp): Promise<string> => {
     if (links === undefined) return text;
-    const [completed = "null"] = await links.complete([text], values, followUp, findRead);
-    return completed;
+    const [completedText = "null"] = await links.complete([text], values, followUp, findRead);
+    return completedText;
   };
   return {
     ...call,

@@ -135,9 +135,9 @@ interface InputMembers {
   readonly findInput: (name: string) => Input | undefined;
 }
 
-const openMembers = (context: InputContext, located: LocatedInput): InputMembers => {
-  const { position, path } = located;
-  const input = openVariable(context, located);
+const openMembers = (context: InputContext, locatedInput: LocatedInput): InputMembers => {
+  const { position, path } = locatedInput;
+  const input = openVariable(context, locatedInput);
   const type = getNamedType(position.type);
   if (input.kind === "literal") {
     if (input.node.kind !== "ObjectValue") throw unexpectedValue("an object", type.name, describeInput(input), path);
@@ -172,18 +172,21 @@ const openMembers = (context: InputContext, located: LocatedInput): InputMembers
  *  first, then missing fields in turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const readObject = (
   context: InputContext,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   visit: (field: FieldInput) => void,
 ): readonly string[] => {
-  const { path } = located;
-  const type = getNamedType(located.position.type);
+  const { path } = locatedInput;
+  const type = getNamedType(locatedInput.position.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
-  const { names: written, findInput } = openMembers(context, located);
+  const { names: inputNames, findInput } = openMembers(context, locatedInput);
   const fields = type.getFields();
-  const required = Object.values(fields)
+  const requiredNames = Object.values(fields)
     .filter(isRequiredInputField)
     .map((field) => field.name);
-  const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
+  const names =
+    inputNames.length < 2 && requiredNames.length === 0
+      ? inputNames
+      : [...new Set([...inputNames, ...requiredNames])].sort();
   for (const name of names)
     if (fields[name] === undefined) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));
   const absent = new Set<string>();
@@ -196,7 +199,7 @@ export const readObject = (
     if (isAbsent(context, member)) absent.add(name);
     else visit(member);
   }
-  return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
+  return absent.size === 0 ? inputNames : inputNames.filter((name) => !absent.has(name));
 };
 
 /** Refuses a list with too many items. @rule G-LIM-4 */
@@ -208,13 +211,13 @@ export const checkCount = ({ schema: { options } }: InputContext, count: number,
  *  the number of items before they are processed. @rule G-COE-6 G-ERR-6 */
 export const readList = (
   context: InputContext,
-  located: LocatedInput,
-  check = (count: number): void => checkCount(context, count, located.path),
+  locatedInput: LocatedInput,
+  check = (count: number): void => checkCount(context, count, locatedInput.path),
 ): readonly LocatedInput[] => {
-  const input = openVariable(context, located);
-  const { path } = located;
+  const input = openVariable(context, locatedInput);
+  const { path } = locatedInput;
   if (isNull(input)) throw expectedList(path);
-  const position = getItemPosition(located.position);
+  const position = getItemPosition(locatedInput.position);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
     check(nodes.length);
@@ -232,34 +235,35 @@ const getItemPosition = (position: InputPosition): InputPosition => {
 };
 
 /** Reads a Boolean. @rule G-COE-2 */
-export const readBoolean = (context: InputContext, located: LocatedInput): boolean => {
-  const input = openVariable(context, located);
+export const readBoolean = (context: InputContext, locatedInput: LocatedInput): boolean => {
+  const input = openVariable(context, locatedInput);
   const value =
     input.kind === "variable" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
-  if (typeof value !== "boolean") throw unexpectedValue("a boolean", "Boolean", describeInput(input), located.path);
+  if (typeof value !== "boolean")
+    throw unexpectedValue("a boolean", "Boolean", describeInput(input), locatedInput.path);
   return value;
 };
 
 /** Reads a String. @rule G-COE-4 */
-const readString = (context: InputContext, located: LocatedInput): string => {
-  const input = openVariable(context, located);
+const readString = (context: InputContext, locatedInput: LocatedInput): string => {
+  const input = openVariable(context, locatedInput);
   const value =
     input.kind === "variable" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
-  if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), located.path);
+  if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), locatedInput.path);
   return value;
 };
 
 /** Reads an Int. @rule G-COE-3 */
-export const readInt = (context: InputContext, located: LocatedInput): number => {
-  const input = openVariable(context, located);
+export const readInt = (context: InputContext, locatedInput: LocatedInput): number => {
+  const input = openVariable(context, locatedInput);
   const text =
     input.kind === "variable"
       ? numberText(input.part.value())
       : input.node.kind === "IntValue"
         ? input.node.value
         : undefined;
-  if (text === undefined) throw unexpectedValue("a 32-bit integer", "Int", describeInput(input), located.path);
-  return Number(checkInteger(text, 32, located.path));
+  if (text === undefined) throw unexpectedValue("a 32-bit integer", "Int", describeInput(input), locatedInput.path);
+  return Number(checkInteger(text, 32, locatedInput.path));
 };
 
 /** Returns the integer's digits. @throws RelApiError if the number has a fraction or does not fit in this many bits */
@@ -272,21 +276,21 @@ export const checkInteger = (text: string, bits: number, path: string): string =
 };
 
 /** Checks a value of a built-in scalar or an enum. Field parts check values of other types themselves. */
-export const checkBuiltInValue = (context: InputContext, located: LocatedInput): void => {
-  const { input, position } = located;
+export const checkBuiltInValue = (context: InputContext, locatedInput: LocatedInput): void => {
+  const { input, position } = locatedInput;
   if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(position.type)) return;
   const type = getNullableType(position.type);
-  if (isEnumType(type)) readEnum(context, located);
-  else if (type === GraphQLBoolean) readBoolean(context, located);
-  else if (type === GraphQLInt) readInt(context, located);
-  else if (type === GraphQLString) readString(context, located);
+  if (isEnumType(type)) readEnum(context, locatedInput);
+  else if (type === GraphQLBoolean) readBoolean(context, locatedInput);
+  else if (type === GraphQLInt) readInt(context, locatedInput);
+  else if (type === GraphQLString) readString(context, locatedInput);
 };
 
 /** Reads an enum value. @rule G-COE-7 */
-export const readEnum = (context: InputContext, located: LocatedInput): GraphQLEnumValue => {
-  const { position, path } = located;
+export const readEnum = (context: InputContext, locatedInput: LocatedInput): GraphQLEnumValue => {
+  const { position, path } = locatedInput;
   const type = getNamedType(position.type) as GraphQLEnumType; // the caller passes only enum positions
-  const input = openVariable(context, located);
+  const input = openVariable(context, locatedInput);
   const name =
     input.kind === "variable" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
   if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, describeInput(input), path);
@@ -328,5 +332,5 @@ export const readLeaf = (
   const { node } = input;
   checkItems(context, node, position, path);
   const read = (variables: VariableValues): Json => convertLiteral(node, createVariableGetter(variables), isJson);
-  return holdsVariable(node) ? { make: read } : { fixed: read(context.variables.bound) };
+  return holdsVariable(node) ? { make: read } : { fixed: read(context.variables.boundValues) };
 };

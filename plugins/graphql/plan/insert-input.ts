@@ -30,18 +30,18 @@ export interface InputRelated {
 export interface InputRow {
   readonly cells: readonly InputCell[];
   /** The related inserts, sorted by name. */
-  readonly related: readonly InputRelated[];
+  readonly relatedInserts: readonly InputRelated[];
 }
 
-export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.related.length > 0);
+export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.relatedInserts.length > 0);
 
 /** Counts the statements of an insert against the limit. Nested data needs one statement per row. @rule G-NST-2 */
 export const countInserts = (planner: Planner, rows: readonly InputRow[]): void => {
   if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
 };
 
-export const readRows = (planner: Planner, located: LocatedInput): readonly InputRow[] =>
-  readList(planner, located, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
+export const readRows = (planner: Planner, locatedInput: LocatedInput): readonly InputRow[] =>
+  readList(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
 
 /** Returns the error for an insert with too many values. @rule G-LIM-4 */
 export const tooManyValues = ({ schema: { options } }: Planner): Error =>
@@ -56,11 +56,11 @@ export const countValue = (planner: Planner): void => {
   planner.budget.insertValues--;
 };
 
-export const readRow = (planner: Planner, located: LocatedInput): InputRow => {
+export const readRow = (planner: Planner, locatedInput: LocatedInput): InputRow => {
   const cells: InputCell[] = [];
-  const related: InputRelated[] = [];
+  const relatedInserts: InputRelated[] = [];
   countValue(planner);
-  readObject(planner, located, (member) => {
+  readObject(planner, locatedInput, (member) => {
     countValue(planner);
     const part = getFieldPart(member.field);
     if (part?.kind === "column") cells.push(readCell(planner, member, part.column, part.value));
@@ -73,28 +73,28 @@ export const readRow = (planner: Planner, located: LocatedInput): InputRow => {
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
       const relatedInput = readRelated(planner, member, relationship.isToOne);
       if (relatedInput.rows.length > 0)
-        related.push({ name: member.field.name, relationship, target, isBefore, ...relatedInput });
+        relatedInserts.push({ name: member.field.name, relationship, target, isBefore, ...relatedInput });
     }
   });
-  return { cells, related };
+  return { cells, relatedInserts };
 };
 
-const readCell = (planner: Planner, located: LocatedInput, column: Column, value: GqlValueType): InputCell => {
-  const { path } = located;
-  rejectStringLiteral(value, located);
-  const leaf = readLeaf(planner, located, isJsonValue(value));
+const readCell = (planner: Planner, locatedInput: LocatedInput, column: Column, value: GqlValueType): InputCell => {
+  const { path } = locatedInput;
+  rejectStringLiteral(value, locatedInput);
+  const leaf = readLeaf(planner, locatedInput, isJsonValue(value));
   const { source } = coerceLeaf(planner, leaf, (json) => coerceColumn(value, json, path));
   return { column, value, source };
 };
 
 export const readRelated = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   isToOne: boolean,
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, located, (argument) => {
+  readObject(planner, locatedInput, (argument) => {
     const part = getFieldPart(argument.field);
     if (part?.kind !== "argument") return;
     if (part.name === "on_conflict") conflict = planConflict(planner, argument);

@@ -25,7 +25,7 @@ import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep } from "./wr
 /** Plans the insert. If no rows are written, it returns the response as a string, because nothing needs to run. */
 export const planInsert = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   relation: Relation,
   isOne: boolean,
 ): StepTemplate | string => {
@@ -33,7 +33,7 @@ export const planInsert = (
   let reader: PlainRowReader | undefined;
   let rowsArgument: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
-  visitArguments(planner, selected, (argument) => {
+  visitArguments(planner, selectedField, (argument) => {
     const { part, position } = argument;
     if (part?.kind !== "argument") return;
     if (part.name === "on_conflict") conflict = planConflict(planner, argument);
@@ -47,7 +47,7 @@ export const planInsert = (
       rows = readPlainRows(planner, argument, reader) ?? readRows(planner, argument);
     }
   });
-  const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
+  const answer = isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField);
   if (rowsArgument === undefined || rows.length === 0) return encodeEmptyAnswer(answer);
   const { path } = rowsArgument;
   countInserts(planner, rows);
@@ -95,10 +95,10 @@ const readPlainRows = (
   if (openedInput.kind !== "variable") return undefined;
   const shape = openedInput.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
-  const { bound } = planner.variables;
-  const read = readList(reader, openedInput.part.bound, bound);
+  const { boundValues } = planner.variables;
+  const read = readList(reader, openedInput.part.boundValue, boundValues);
   // the call reports the error with its path
-  if (read === undefined) return readWithoutEffect(planner, argument, bound);
+  if (read === undefined) return readWithoutEffect(planner, argument, boundValues);
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.variableInsertValues += read.valueCount;
@@ -135,5 +135,5 @@ const createPayloadSource = (
   const encode = (variables: VariableValues): string =>
     // without a reader there is exactly one row
     reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables);
-  return isFixed(rows) ? { fixed: encode(planner.variables.bound) } : { make: encode };
+  return isFixed(rows) ? { fixed: encode(planner.variables.boundValues) } : { make: encode };
 };

@@ -12,7 +12,7 @@ import { combinePredicates, getQualifiedName } from "./where.ts";
 import { buildStep } from "./writes.ts";
 
 /** Plans the read of the rows for one object. The values of the object come first, and then the list of all objects. */
-export const planJoin: PlanJoin = (planner, selected, { join: { relation, columns, isToOne } }) => {
+export const planJoin: PlanJoin = (planner, selectedField, { join: { relation, columns, isToOne } }) => {
   const stepPlanner = openStep(planner);
   const keys = columns.map(([, name]): Predicate => {
     const column = relation.columns.find((candidate) => candidate.name === name);
@@ -22,11 +22,16 @@ export const planJoin: PlanJoin = (planner, selected, { join: { relation, column
     return { kind: "compare", left: { kind: "column", name }, operator: "eq", operand };
   });
   bind(stepPlanner, { fixed: null });
-  const list = planListArguments(stepPlanner, selected);
+  const list = planListArguments(stepPlanner, selectedField);
   const where = combinePredicates(list.where === undefined ? keys : [...keys, list.where]);
   const limit = isToOne ? {} : getRowLimit(stepPlanner);
-  const read = planRows(stepPlanner, selected, { relation: getQualifiedName(relation) }, { ...list, where, ...limit });
-  const step = buildStep(stepPlanner, read, selected.path, isToOne);
+  const read = planRows(
+    stepPlanner,
+    selectedField,
+    { relation: getQualifiedName(relation) },
+    { ...list, where, ...limit },
+  );
+  const step = buildStep(stepPlanner, read, selectedField.path, isToOne);
   const join = { ...step, members: columns.map(([member]) => member), loads: collectLoads(stepPlanner, [step]) };
   planner.joins.push(join);
   return join;
@@ -41,12 +46,12 @@ export const prepareJoin = (prepare: PluginContext["prepare"], join: JoinTemplat
 });
 
 export const fillJoin = (
-  { planned, program, path, sources, loads }: PreparedJoin,
+  { planned: plannedProgram, program, path, sources, loads }: PreparedJoin,
   variables: VariableValues,
   fill: (sources: StepTemplate["sources"]) => GqlStep["values"],
   findRead: FindRead,
 ): GqlJoinedRead => ({
-  planned,
+  planned: plannedProgram,
   program,
   path,
   values: fill(sources),

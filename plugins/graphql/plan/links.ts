@@ -35,7 +35,7 @@ type LinkPart = CustomPartWith<"join"> | CustomPartWith<"delegate">;
 /** Plans the rows of a link, or its load. */
 export type PlanLink = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: LinkPart,
 ) => { readonly join: JoinTemplate } | { readonly load: LoadTemplate };
 
@@ -109,17 +109,17 @@ const listInterfaces = (type: GraphQLNamedType): readonly string[] =>
   isObjectType(type) || isInterfaceType(type) ? type.getInterfaces().map(({ name }) => name) : [];
 
 /** The selection on one level, and the links in it. */
-interface Separated {
+interface SeparatedSelection {
   readonly set: SelectionSetNode;
   readonly tree: LinkTree | undefined;
 }
 
 const mergeTrees = (trees: readonly (LinkTree | undefined)[]): LinkTree | undefined => {
-  const merged = new Map<string, LinkTree>();
+  const mergedTree = new Map<string, LinkTree>();
   const knownTrees = trees.filter((tree) => tree !== undefined);
   for (const tree of knownTrees)
-    for (const [name, below] of tree) merged.set(name, mergeTrees([merged.get(name), below]) ?? NO_LINKS);
-  return knownTrees.length === 0 ? undefined : merged;
+    for (const [name, below] of tree) mergedTree.set(name, mergeTrees([mergedTree.get(name), below]) ?? NO_LINKS);
+  return knownTrees.length === 0 ? undefined : mergedTree;
 };
 
 /** Returns the selection of a field without its links, or undefined if it has none. `types` has the object types that
@@ -148,8 +148,8 @@ export const separateLinks = (
     const part = definition && getFieldPart(definition);
     if (definition !== undefined && isLink(part)) {
       const members = listMembers(part);
-      const selected: SelectedField = { as, name, node, field: definition, part, path, selections };
-      const number = links.push({ ...planLink(planner, selected, part), as, members }) - 1;
+      const selectedField: SelectedField = { as, name, node, field: definition, part, path, selections };
+      const number = links.push({ ...planLink(planner, selectedField, part), as, members }) - 1;
       // the member of a link without members says only that the object has the link
       const names = members.length === 0 ? ["__typename"] : members;
       return {
@@ -176,10 +176,10 @@ export const separateLinks = (
     type: GraphQLCompositeType,
     from: readonly SelectionSetNode[],
     path: string,
-  ): Separated => {
+  ): SeparatedSelection => {
     const setPath = `${path}.selectionSet`;
-    const fields = [...collectFields(planner, type, from, setPath).values()].map((selected) =>
-      separateField(type, selected, setPath),
+    const fields = [...collectFields(planner, type, from, setPath).values()].map((collectedField) =>
+      separateField(type, collectedField, setPath),
     );
     return {
       set: { kind: Kind.SELECTION_SET, selections: fields.flatMap(({ nodes }) => nodes) },
@@ -201,7 +201,7 @@ export const separateLinks = (
     type: GraphQLInterfaceType | GraphQLUnionType,
     from: readonly SelectionSetNode[],
     path: string,
-  ): Separated => {
+  ): SeparatedSelection => {
     const conditions = [...listConditions(from, planner)].filter(
       (name) => name !== type.name && !listInterfaces(type).includes(name),
     );
@@ -225,9 +225,15 @@ export const separateLinks = (
   };
 
   /** Returns the selection as it is if it has no links, so that the other schema checks all of it. */
-  const separate = (type: GraphQLCompositeType, from: readonly SelectionSetNode[], path: string): Separated => {
-    const separated = isObjectType(type) ? separateTypeFields(type, from, path) : separateAbstract(type, from, path);
-    return separated.tree === undefined ? { set: mergeSets(from), tree: undefined } : separated;
+  const separate = (
+    type: GraphQLCompositeType,
+    from: readonly SelectionSetNode[],
+    path: string,
+  ): SeparatedSelection => {
+    const separatedSelection = isObjectType(type)
+      ? separateTypeFields(type, from, path)
+      : separateAbstract(type, from, path);
+    return separatedSelection.tree === undefined ? { set: mergeSets(from), tree: undefined } : separatedSelection;
   };
 
   const rootType = getNamedType(field.type);
@@ -297,7 +303,7 @@ const createCompletion = (prefix: string, links: readonly Link[], tree: LinkTree
     );
     const joins = usedLinks.flatMap((link) => ("join" in link ? [link] : []));
     const loads = usedLinks.flatMap((link) => ("load" in link ? [link] : []));
-    const [rows, loaded] = await Promise.all([
+    const [rows, loadResults] = await Promise.all([
       joins.length === 0
         ? []
         : followUp.read(
@@ -313,7 +319,7 @@ const createCompletion = (prefix: string, links: readonly Link[], tree: LinkTree
     ]);
     const values = new Map([
       ...joins.map(({ i }, position) => [i, rows[position]?.values()] as const),
-      ...loads.map(({ i }, position) => [i, loaded[position]?.values()] as const),
+      ...loads.map(({ i }, position) => [i, loadResults[position]?.values()] as const),
     ]);
     return results.map((result) => encode(result, tree, (link) => values.get(link)?.next().value ?? "null"));
   };

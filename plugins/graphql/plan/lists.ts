@@ -20,11 +20,11 @@ export const getRowLimit = ({ schema }: Planner): { readonly cap?: number } =>
 /** Plans the arguments of a list. `handleArgument` receives the arguments that do not belong to a list. */
 export const planListArguments = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   handleArgument: (argument: GivenArgument) => void = () => {},
 ): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
-  visitArguments(planner, selected, (argument) => {
+  visitArguments(planner, selectedField, (argument) => {
     const { part } = argument;
     if (part?.kind !== "argument") {
       handleArgument(argument);
@@ -57,7 +57,7 @@ export const planListArguments = (
         handleArgument(argument);
     }
   });
-  checkDistinct(list, selected.path);
+  checkDistinct(list, selectedField.path);
   return {
     ...(list.where && { where: list.where }),
     ...(list.orderBy && { orderBy: list.orderBy }),
@@ -70,14 +70,14 @@ export const planListArguments = (
 
 const bindUnlessNull = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   write: (value: Json, actual: string, path: string) => string,
 ): ValueRef | undefined => {
-  const { input, path } = located;
+  const { input, path } = locatedInput;
   const isVariable = input.kind === "variable" || input.node.kind === "Variable";
   // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
-  const param = bindLeaf(planner, located, false, (value) =>
+  const param = bindLeaf(planner, locatedInput, false, (value) =>
     value === null ? null : write(value, isVariable ? describeValue(value) : describeInput(input), path),
   );
   return { param };
@@ -102,10 +102,10 @@ const encodeOffset = (value: Json, word: string, path: string): string => {
 };
 
 /** Plans `distinct_on`. @rule G-DIS-2 */
-const planDistinct = (planner: Planner, located: LocatedInput): readonly Expression[] => {
-  if (isNull(openVariable(planner, located))) return [];
+const planDistinct = (planner: Planner, locatedInput: LocatedInput): readonly Expression[] => {
+  if (isNull(openVariable(planner, locatedInput))) return [];
   const columns = new Map<string, Expression>();
-  for (const item of readList(planner, located)) {
+  for (const item of readList(planner, locatedInput)) {
     const part = getFieldPart(readEnum(planner, item));
     if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
   }

@@ -16,9 +16,9 @@ const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output
   outputs: columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
 });
 
-export const planLoad = (planner: Planner, selected: SelectedField, part: CustomPartWith<"load">): Output => {
-  const output = buildColumns(selected, part.columns);
-  const field = planFunctionField(planner, selected, part);
+export const planLoad = (planner: Planner, selectedField: SelectedField, part: CustomPartWith<"load">): Output => {
+  const output = buildColumns(selectedField, part.columns);
+  const field = planFunctionField(planner, selectedField, part);
   const { origin, path } = field;
   planner.loads.set(output, (variables) => {
     const args = computeArguments(field, variables);
@@ -38,9 +38,13 @@ export const planLoad = (planner: Planner, selected: SelectedField, part: Custom
 };
 
 /** Plans a field of another GraphQL schema. @throws RelApiError of the field's own check */
-export const planDelegate = (planner: Planner, selected: SelectedField, part: CustomPartWith<"delegate">): Output => {
-  const output = buildColumns(selected, part.columns);
-  planner.loads.set(output, planDelegateLoad(planner, selected, part));
+export const planDelegate = (
+  planner: Planner,
+  selectedField: SelectedField,
+  part: CustomPartWith<"delegate">,
+): Output => {
+  const output = buildColumns(selectedField, part.columns);
+  planner.loads.set(output, planDelegateLoad(planner, selectedField, part));
   return output;
 };
 
@@ -100,9 +104,9 @@ const buildPlanTree = (plan: Plan, loads: Loads, templates: LoadTemplate[]): Gql
 export const collectLoads = ({ loads }: Planner, steps: readonly Pick<GqlStep, "planned">[]): readonly StepLoads[] =>
   loads.size === 0
     ? []
-    : steps.flatMap(({ planned }, step): readonly StepLoads[] => {
+    : steps.flatMap(({ planned: plannedProgram }, step): readonly StepLoads[] => {
         const fields: LoadTemplate[] = [];
-        const tree = buildPlanTree(planned.plan, loads, fields);
+        const tree = buildPlanTree(plannedProgram.plan, loads, fields);
         return fields.length === 0 ? [] : [{ step, tree, fields }];
       });
 

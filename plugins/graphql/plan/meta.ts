@@ -14,15 +14,15 @@ import { visitArguments, visitSelections, checkSubselection } from "./selection.
  *  because the text of a large schema takes long. `text` writes it synchronously. */
 export const planMetaField = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
 ): Extract<GqlOutput, { readonly pieces: unknown }> => {
-  checkField(planner, selected, 0);
+  checkField(planner, selectedField, 0);
   const { schema, document } = planner;
-  const node = mergeNodes(selected);
+  const node = mergeNodes(selectedField);
   const values = readVariableValues(planner);
   const writePieces = (): Parts => schema.introspect(node, document, values);
   return {
-    as: selected.as,
+    as: selectedField.as,
     pieces: writePieces,
     get text() {
       return Buffer.concat([...writePieces()].filter((part) => part !== undefined)).toString();
@@ -38,19 +38,19 @@ const SCANNING_FIELDS: ReadonlySet<string> = new Set(["__type", "types"]);
 
 /** Refuses introspection with too many nested lists. `enclosingLists` is the number of enclosing lists. @rule
  *  G-LIM-5 */
-const checkField = (planner: Planner, selected: SelectedField, enclosingLists: number): void => {
-  const isList = LIST_FIELDS.has(selected.name);
+const checkField = (planner: Planner, selectedField: SelectedField, enclosingLists: number): void => {
+  const isList = LIST_FIELDS.has(selectedField.name);
   const lists = isList ? enclosingLists + 1 : enclosingLists;
   const { options } = planner.schema;
   if (lists > options.maxIntrospectionDepth)
     throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
-  if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
+  if ((isList || SCANNING_FIELDS.has(selectedField.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the check reads the arguments, so their variables become part of the cache key
-  visitArguments(planner, selected, (argument) => checkBuiltInValue(planner, argument));
-  const type: GraphQLObjectType | undefined = checkSubselection(selected);
+  visitArguments(planner, selectedField, (argument) => checkBuiltInValue(planner, argument));
+  const type: GraphQLObjectType | undefined = checkSubselection(selectedField);
   if (type === undefined) return;
-  visitSelections(planner, type, selected, (selection) => {
+  visitSelections(planner, type, selectedField, (selection) => {
     if (selection.kind === "field") checkField(planner, selection, lists);
   });
 };
@@ -67,7 +67,7 @@ const mergeNodes = ({ node, selections }: SelectedField): FieldNode => {
 
 /** Returns the values of all variables, because variables in directives and arguments determine the result. */
 const readVariableValues = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
-  const getVariable = createVariableGetter(variables.bound);
+  const getVariable = createVariableGetter(variables.boundValues);
   return Object.fromEntries(
     [...declarations.keys()].flatMap((name): [string, Json][] => {
       const value = variables.open(name);

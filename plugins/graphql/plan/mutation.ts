@@ -28,10 +28,10 @@ export const planMutationFields = (
   return outputs;
 };
 
-const planField = (planner: Planner, selected: SelectedField, parts: OperationParts): GqlOutput => {
-  const { part, as } = selected;
+const planField = (planner: Planner, selectedField: SelectedField, parts: OperationParts): GqlOutput => {
+  const { part, as } = selectedField;
   const { steps } = parts;
-  if (isCall(selected)) return planCall(planner, selected, selected.part, parts);
+  if (isCall(selectedField)) return planCall(planner, selectedField, selectedField.part, parts);
   const addStep = (step: StepTemplate | string): GqlOutput =>
     typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 };
   const stepPlanner = openStep(planner);
@@ -39,25 +39,33 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
     case "namespace":
       return {
         as,
-        outputs: planMutationFields(planner, checkSubselection(selected) as GraphQLObjectType, selected, parts),
+        outputs: planMutationFields(
+          planner,
+          checkSubselection(selectedField) as GraphQLObjectType,
+          selectedField,
+          parts,
+        ),
       }; // a namespace is an object
     case "insert":
-      return addStep(planInsert(stepPlanner, selected, part.relation, false));
+      return addStep(planInsert(stepPlanner, selectedField, part.relation, false));
     case "insert-one":
-      return addStep(planInsert(stepPlanner, selected, part.relation, true));
+      return addStep(planInsert(stepPlanner, selectedField, part.relation, true));
     case "update":
     case "update-by-pk":
-      return addStep(planUpdate(stepPlanner, selected, part.relation));
+      return addStep(planUpdate(stepPlanner, selectedField, part.relation));
     case "update-many":
-      return { as, list: planUpdateMany(stepPlanner, selected, part.relation).map((step) => steps.push(step) - 1) };
+      return {
+        as,
+        list: planUpdateMany(stepPlanner, selectedField, part.relation).map((step) => steps.push(step) - 1),
+      };
     case "delete":
     case "delete-by-pk":
-      return addStep(planDelete(stepPlanner, selected, part.relation));
+      return addStep(planDelete(stepPlanner, selectedField, part.relation));
     default: {
       const field =
         part?.kind === "custom" && "plan" in part
-          ? planCustomField(stepPlanner, selected, part)
-          : planReadField(stepPlanner, selected);
+          ? planCustomField(stepPlanner, selectedField, part)
+          : planReadField(stepPlanner, selectedField);
       if (field !== undefined && "planned" in field) return addStep(field);
       if (field === undefined) throw new TypeError(`a mutation field stands for ${part?.kind ?? "nothing"}`);
       const plan = { kind: "bundle", fields: [field] } as const;
@@ -67,18 +75,18 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
 };
 
 /** Plans `delete_T` and `delete_T_by_pk`. @rule G-DEL-1 G-DEL-2 G-DEL-3 */
-const planDelete = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
-  const isOne = selected.part?.kind === "delete-by-pk";
+const planDelete = (planner: Planner, selectedField: SelectedField, relation: Relation): StepTemplate => {
+  const isOne = selectedField.part?.kind === "delete-by-pk";
   countWrites(planner);
   let where: Predicate | undefined;
-  if (isOne) where = planPrimaryKey(planner, selected);
+  if (isOne) where = planPrimaryKey(planner, selectedField);
   else {
-    visitArguments(planner, selected, (argument) => {
+    visitArguments(planner, selectedField, (argument) => {
       if (argument.part?.kind === "argument" && argument.part.name === "where")
         where = omitTrue(planWhere(planner, argument));
     });
   }
-  const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
+  const answer = isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField);
   return planWriteStep(
     planner,
     { kind: "delete", from: getQualifiedName(relation), ...(where && { where }) },

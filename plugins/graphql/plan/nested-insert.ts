@@ -80,42 +80,42 @@ export const insertFirst = (build: InsertBuild, { target, rows, conflict }: Foun
 
 const formatColumns = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
-/** Inserts a row and its related rows, and returns the row's step. `determined` has the cells that an earlier row
+/** Inserts a row and its related rows, and returns the row's step. `determinedCells` has the cells that an earlier row
  *  provides. */
 const insertRow = (
   build: InsertBuild,
   relation: Relation,
   row: InputRow,
   conflict: OnConflict | undefined,
-  determined: readonly Cell[],
+  determinedCells: readonly Cell[],
   parent: Parent | undefined,
   path: string,
 ): number => {
   const requires: StepRequirement[] = [...(parent?.requires ?? [])];
   build.pendingRequirements.push(requires);
-  const earlierRelated = row.related.filter((related) => related.isBefore);
-  rejectDeterminedColumns(build, relation, row, determined, path);
-  rejectDuplicateColumns(build, relation, row, earlierRelated, determined, path);
+  const earlierRelated = row.relatedInserts.filter((relatedInsert) => relatedInsert.isBefore);
+  rejectDeterminedColumns(build, relation, row, determinedCells, path);
+  rejectDuplicateColumns(build, relation, row, earlierRelated, determinedCells, path);
   const cells = new Map<string, Cell>();
-  for (const related of earlierRelated) {
-    const at = appendKey(path, related.name);
-    const step = insertFirst(build, related, `${at}.data`);
+  for (const relatedInsert of earlierRelated) {
+    const at = appendKey(path, relatedInsert.name);
+    const step = insertFirst(build, relatedInsert, `${at}.data`);
     // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
-    for (const [column, targetColumn] of related.relationship.columns)
-      cells.set(column, buildStepCell(column, step, related.target, targetColumn));
-    const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
+    for (const [column, targetColumn] of relatedInsert.relationship.columns)
+      cells.set(column, buildStepCell(column, step, relatedInsert.target, targetColumn));
+    const message = `cannot proceed to insert object relation "${relatedInsert.name}" since insert to table "${relatedInsert.target.name}" affects zero rows`;
     requires.push({ step, message, path: at });
   }
   for (const cell of row.cells) {
     const param = bind(build.planner, cell.source);
     cells.set(cell.column.name, { column: cell.column.name, value: buildColumnRef(cell.value, param) });
   }
-  for (const cell of determined) cells.set(cell.column, cell);
+  for (const cell of determinedCells) cells.set(cell.column, cell);
   build.pendingRequirements.pop();
-  const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
+  const orderedCells = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
   const rowStep =
     build.steps.push({
-      write: buildInsert(relation, { cells: ordered }, conflict),
+      write: buildInsert(relation, { cells: orderedCells }, conflict),
       path,
       ...(requires.length > 0 && { requires }),
     }) - 1;
@@ -125,39 +125,39 @@ const insertRow = (
 
 /** Inserts array relationships first, then object relationships whose columns are on the other side. */
 const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: string): void => {
-  const laterRelated = row.related.filter((related) => !related.isBefore);
-  for (const related of [
+  const laterRelated = row.relatedInserts.filter((relatedInsert) => !relatedInsert.isBefore);
+  for (const relatedInsert of [
     ...laterRelated.filter(({ relationship }) => !relationship.isToOne),
     ...laterRelated.filter(({ relationship }) => relationship.isToOne),
   ]) {
-    insertRelated(build, related, parent, `${appendKey(path, related.name)}.data`);
+    insertRelated(build, relatedInsert, parent, `${appendKey(path, relatedInsert.name)}.data`);
   }
 };
 
 /** Inserts the related rows after their parent. `path` is the path of the rows. */
-export const insertRelated = (build: InsertBuild, related: FoundRelated, parent: Parent, path: string): void => {
-  const { target, rows, conflict } = related;
-  const determined = related.relationship.columns.map(([column, targetColumn]) =>
+export const insertRelated = (build: InsertBuild, relatedInsert: FoundRelated, parent: Parent, path: string): void => {
+  const { target, rows, conflict } = relatedInsert;
+  const determinedCells = relatedInsert.relationship.columns.map(([column, targetColumn]) =>
     buildStepCell(targetColumn, parent.step, parent.relation, column),
   );
   if (hasNested(rows)) {
-    rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, appendIndex(path, i)));
+    rows.forEach((row, i) => insertRow(build, target, row, conflict, determinedCells, parent, appendIndex(path, i)));
     return;
   }
   const { requires } = parent;
   build.pendingRequirements.push(requires);
-  rows.forEach((row, i) => rejectDeterminedColumns(build, target, row, determined, appendIndex(path, i)));
+  rows.forEach((row, i) => rejectDeterminedColumns(build, target, row, determinedCells, appendIndex(path, i)));
   build.pendingRequirements.pop();
   const { planner } = build;
   const param = bind(
     planner,
     isFixed(rows)
-      ? { fixed: encodeRows(rows, planner.variables.bound) }
+      ? { fixed: encodeRows(rows, planner.variables.boundValues) }
       : { make: (variables) => encodeRows(rows, variables) },
   );
   const write = {
     ...buildInsert(target, buildPayloadRows(target, rows, { param }, "array"), conflict),
-    set: determined,
+    set: determinedCells,
   };
   build.steps.push({ write, path, ...(requires.length > 0 && { requires }) });
 };
@@ -179,10 +179,10 @@ const rejectDeterminedColumns = (
   build: InsertBuild,
   relation: Relation,
   row: InputRow,
-  determined: readonly Cell[],
+  determinedCells: readonly Cell[],
   path: string,
 ): void => {
-  const conflictingColumns = determined
+  const conflictingColumns = determinedCells
     .map((cell) => cell.column)
     .filter((column) => row.cells.some((cell) => cell.column.name === column));
   if (conflictingColumns.length === 0) return;
@@ -200,13 +200,13 @@ const rejectDuplicateColumns = (
   relation: Relation,
   row: InputRow,
   before: readonly InputRelated[],
-  determined: readonly Cell[],
+  determinedCells: readonly Cell[],
   path: string,
 ): void => {
   if (before.length === 0) return;
   const assignedColumns = new Set([
     ...row.cells.map((cell) => cell.column.name),
-    ...determined.map((cell) => cell.column),
+    ...determinedCells.map((cell) => cell.column),
   ]);
   for (const { name, relationship } of before) {
     const duplicates = relationship.columns.map(([column]) => column).filter((column) => assignedColumns.has(column));

@@ -13,25 +13,25 @@ export interface OperationParts {
 export type CallPart = CustomPartWith<"run"> | CustomPartWith<"forward">;
 
 /** Returns true if a plugin's function resolves the field. */
-export const isCall = (selected: SelectedField): selected is SelectedField & { readonly part: CallPart } =>
-  selected.part?.kind === "custom" && ("run" in selected.part || "forward" in selected.part);
+export const isCall = (selectedField: SelectedField): selectedField is SelectedField & { readonly part: CallPart } =>
+  selectedField.part?.kind === "custom" && ("run" in selectedField.part || "forward" in selectedField.part);
 
 export const planCall = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CallPart,
   { calls, steps }: OperationParts,
 ): GqlOutput => {
   // the functions of a query run at the same time
   const afterSteps = planner.operation === "mutation" && steps.length > 0 ? steps.length : undefined;
   return {
-    as: selected.as,
+    as: selectedField.as,
     call:
       calls.push(
         "forward" in part
-          ? { ...planForward(planner, selected, part), afterSteps }
+          ? { ...planForward(planner, selectedField, part), afterSteps }
           : {
-              field: planFunctionField(planner, selected, part, planner.planJoin),
+              field: planFunctionField(planner, selectedField, part, planner.planJoin),
               run: part.run,
               live: part.live,
               afterSteps,

@@ -23,7 +23,7 @@ const findUnsentValues = ({ allSources, joins }: Planner, parts: OperationParts)
 };
 
 const listPlans = ({ joins }: Planner, parts: OperationParts): readonly Plan[] =>
-  [...parts.steps, ...joins].map(({ planned }) => planned.plan);
+  [...parts.steps, ...joins].map(({ planned: plannedProgram }) => plannedProgram.plan);
 
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "document" | "steps" | "calls" | "loads" | "cachePlan"> {
@@ -45,8 +45,12 @@ export const getRootType = (planner: Pick<Planner, "schema">, { operation }: Par
   return root;
 };
 
-export const planOperation = (planner: Planner, parsed: ParsedDocument, root: GraphQLObjectType): OperationTemplate => {
-  const { operation } = parsed;
+export const planOperation = (
+  planner: Planner,
+  parsedDocument: ParsedDocument,
+  root: GraphQLObjectType,
+): OperationTemplate => {
+  const { operation } = parsedDocument;
   const selections: SelectionSets = { selections: [operation.selectionSet], path: "$" };
   if (operation.operation === "mutation") {
     const parts: OperationParts = { steps: [], calls: [] };
@@ -142,12 +146,12 @@ const planReads = (
   };
 };
 
-const planField = (reads: PendingReads, selected: SelectedField): BundleField => {
-  const { part, as } = selected;
+const planField = (reads: PendingReads, selectedField: SelectedField): BundleField => {
+  const { part, as } = selectedField;
   if (part?.kind === "namespace") {
     const fields: BundleField[] = [];
-    const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-    visitSelections(reads.planner, type, selected, (selection) => {
+    const type = checkSubselection(selectedField) as GraphQLObjectType; // a namespace is an object
+    visitSelections(reads.planner, type, selectedField, (selection) => {
       fields.push(
         selection.kind === "typename" ? { as: selection.as, value: selection.value } : planField(reads, selection),
       );
@@ -155,24 +159,24 @@ const planField = (reads: PendingReads, selected: SelectedField): BundleField =>
     return { as, bundle: { kind: "bundle", fields } };
   }
   if (part?.kind === "function" && part.routine.volatility === "volatile") reads.isVolatile = true;
-  const field = planReadField(reads.step, selected);
+  const field = planReadField(reads.step, selectedField);
   if (field === undefined) throw new TypeError(`a query field stands for ${part?.kind ?? "nothing"}`);
   return field;
 };
 
 /** Adds a call, which splits the statement, as an introspection field does. */
-const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): void => {
+const addCall = (reads: PendingReads, selectedField: SelectedField, part: CallPart): void => {
   closeBundle(reads);
-  reads.outputs.push(planCall(reads.planner, selected, part, reads.parts));
+  reads.outputs.push(planCall(reads.planner, selectedField, part, reads.parts));
 };
 
 /** Returns true if a function resolves a field of the namespace. The planner must know it before it plans any field of
  *  the namespace. */
-const containsCall = (planner: Planner, selected: SelectedField): boolean => {
+const containsCall = (planner: Planner, selectedField: SelectedField): boolean => {
   const { fields } = planner.budget;
   let hasCall = false;
-  const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-  visitSelections(planner, type, selected, (selection) => {
+  const type = checkSubselection(selectedField) as GraphQLObjectType; // a namespace is an object
+  visitSelections(planner, type, selectedField, (selection) => {
     if (selection.kind === "field" && isCall(selection)) hasCall = true;
   });
   planner.budget.fields = fields;
@@ -180,32 +184,32 @@ const containsCall = (planner: Planner, selected: SelectedField): boolean => {
 };
 
 /** Adds a namespace that needs several outputs. */
-const addNamespace = (reads: PendingReads, selected: SelectedField): void => {
+const addNamespace = (reads: PendingReads, selectedField: SelectedField): void => {
   closeBundle(reads);
   const outer = reads.outputs.splice(0);
-  const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-  visitSelections(reads.planner, type, selected, (selection) => {
+  const type = checkSubselection(selectedField) as GraphQLObjectType; // a namespace is an object
+  visitSelections(reads.planner, type, selectedField, (selection) => {
     if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
     else if (isCall(selection)) addCall(reads, selection, selection.part);
     else reads.fields.push(planField(reads, selection));
   });
   closeBundle(reads);
   const outputs = reads.outputs.splice(0);
-  reads.outputs.push(...outer, { as: selected.as, outputs });
+  reads.outputs.push(...outer, { as: selectedField.as, outputs });
 };
 
-const addText = (reads: PendingReads, as: string, text: string, selected: SelectedField): void => {
-  checkSubselection(selected);
+const addText = (reads: PendingReads, as: string, text: string, selectedField: SelectedField): void => {
+  checkSubselection(selectedField);
   closeBundle(reads);
   reads.outputs.push({ as, text });
 };
 
-const addMetaField = (reads: PendingReads, selected: SelectedField): void => {
+const addMetaField = (reads: PendingReads, selectedField: SelectedField): void => {
   const { schema } = reads.planner;
   // the metadata can close introspection for a role @rule G-INT-9
   if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
   closeBundle(reads);
-  reads.outputs.push(planMetaField(reads.planner, selected));
+  reads.outputs.push(planMetaField(reads.planner, selectedField));
 };
 
 /** Closes the bundle. Known results need no statement. The result of a single field is spliced into the response here,

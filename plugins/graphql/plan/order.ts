@@ -12,26 +12,26 @@ type LiftExpression = (inner: Expression) => Expression;
 
 const keepExpression: LiftExpression = (inner) => inner;
 
-export const planOrderBy = (planner: Planner, located: LocatedInput): readonly OrderBy[] => {
-  if (isNull(openVariable(planner, located))) return [];
+export const planOrderBy = (planner: Planner, locatedInput: LocatedInput): readonly OrderBy[] => {
+  if (isNull(openVariable(planner, locatedInput))) return [];
   const { options } = planner.schema;
-  const items = readList(planner, located, (count) => {
+  const items = readList(planner, locatedInput, (count) => {
     if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
   });
   return items.flatMap((item) => planTerms(planner, item, keepExpression));
 };
 
-const planTerms = (planner: Planner, located: LocatedInput, lift: LiftExpression): readonly OrderBy[] =>
-  planInRequestOrder(planner, located, (member, part) => planTerm(planner, member, part, lift));
+const planTerms = (planner: Planner, locatedInput: LocatedInput, lift: LiftExpression): readonly OrderBy[] =>
+  planInRequestOrder(planner, locatedInput, (member, part) => planTerm(planner, member, part, lift));
 
 /** Validates the fields in name order, and applies them in the order of the request. @rule G-ORD-2 G-DOC-14 */
 const planInRequestOrder = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   plan: (member: FieldInput, part: GqlPart) => readonly OrderBy[],
 ): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
-  const writtenNames = readObject(planner, located, (member) => {
+  const writtenNames = readObject(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) terms.set(member.field.name, plan(member, part));
   });
@@ -102,10 +102,10 @@ const planOrdering = (
 /** Plans orderings by aggregates of related rows. @rule G-ORD-6 */
 const planAggregateTerms = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   aggregate: (fn: string, expressions: readonly Expression[]) => Expression,
 ): readonly OrderBy[] =>
-  planInRequestOrder(planner, located, (member, part) => {
+  planInRequestOrder(planner, locatedInput, (member, part) => {
     if (part.kind === "count")
       return isNull(openVariable(planner, member)) ? [] : [planDirection(planner, member, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
@@ -116,7 +116,7 @@ const planAggregateTerms = (
   });
 
 /** Plans a direction with the position of nulls. @rule G-ORD-3 */
-const planDirection = (planner: Planner, located: LocatedInput, expression: Expression): OrderBy => {
-  const part = getFieldPart(readEnum(planner, located));
+const planDirection = (planner: Planner, locatedInput: LocatedInput, expression: Expression): OrderBy => {
+  const part = getFieldPart(readEnum(planner, locatedInput));
   return part?.kind === "direction" ? { expression, direction: part.direction, nulls: part.nulls } : { expression };
 };

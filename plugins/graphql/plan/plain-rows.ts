@@ -129,9 +129,9 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
       const inputRow: InputRow = {
         // `readShape` found every field in the cells
         cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })),
-        related: [],
+        relatedInserts: [],
       };
-      return isComplete ? [inputRow] : [inputRow, { cells: [], related: [] }];
+      return isComplete ? [inputRow] : [inputRow, { cells: [], relatedInserts: [] }];
     },
   };
 };

@@ -72,7 +72,7 @@ export interface SelectedField {
 export type SelectionSets = Pick<SelectedField, "selections" | "path">;
 
 /** Plans a field with rows of a table. */
-export type PlanJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;
+export type PlanJoin = (planner: Planner, selectedField: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;
 
 /** Plans the selection on rows. */
 export type PlanRow = (planner: Planner, type: GraphQLObjectType, selections: SelectionSets) => readonly Output[];
@@ -119,17 +119,17 @@ export const coerceLeaf = <Value>(
   coerce: (value: Json) => Value,
 ): { readonly value: Value; readonly source: Source<Value> } => {
   const source = mapSource(leaf, coerce);
-  return { value: computeValue(source, planner.variables.bound), source };
+  return { value: computeValue(source, planner.variables.boundValues), source };
 };
 
 /** Binds a value that does not affect the plan. */
 export const bindLeaf = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   isJsonPosition: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const { value, source } = coerceLeaf(planner, readLeaf(planner, located, isJsonPosition), coerce);
+  const { value, source } = coerceLeaf(planner, readLeaf(planner, locatedInput, isJsonPosition), coerce);
   planner.budget.boundLength -= value?.length ?? 0;
   if (planner.budget.boundLength < 0) throw boundValuesTooLarge(getMaxBoundLength(planner.schema.options));
   return bind(planner, source);
@@ -151,10 +151,10 @@ export const isJsonValue = (value: GqlValueType): boolean =>
   isJson(value) || (value.element !== undefined && isJson(value.element));
 
 /** Binds a value of a column's type. @rule G-OP-36 G-TYP-34 */
-export const bindColumn = (planner: Planner, located: LocatedInput, value: GqlValueType): ValueRef => {
-  const { path } = located;
-  rejectStringLiteral(value, located);
-  const param = bindLeaf(planner, located, isJsonValue(value), (json) => coerceColumn(value, json, path));
+export const bindColumn = (planner: Planner, locatedInput: LocatedInput, value: GqlValueType): ValueRef => {
+  const { path } = locatedInput;
+  rejectStringLiteral(value, locatedInput);
+  const param = bindLeaf(planner, locatedInput, isJsonValue(value), (json) => coerceColumn(value, json, path));
   return buildColumnRef(value, param);
 };
 

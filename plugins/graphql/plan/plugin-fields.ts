@@ -28,15 +28,15 @@ interface ReadArgument {
   readValue(): Json;
 }
 
-const readArgument = (planner: Planner, located: LocatedInput): ReadArgument => {
-  const { input, path } = located;
-  const { type } = located.position;
+const readArgument = (planner: Planner, locatedInput: LocatedInput): ReadArgument => {
+  const { input, path } = locatedInput;
+  const { type } = locatedInput.position;
   if (input.kind === "variable") throw new TypeError("an argument is given in the document");
   const { node } = input;
   const coerceValue = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
   return {
-    leaf: coerceLeaf(planner, readLeaf(planner, located, false), coerceValue).source,
+    leaf: coerceLeaf(planner, readLeaf(planner, locatedInput, false), coerceValue).source,
     readValue: () =>
       coerceValue(
         convertLiteral(node, (variable) => {
@@ -51,30 +51,30 @@ const readArgument = (planner: Planner, located: LocatedInput): ReadArgument => 
   };
 };
 
-const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<string, ReadArgument> => {
+const readArguments = (planner: Planner, selectedField: SelectedField): ReadonlyMap<string, ReadArgument> => {
   const args = new Map<string, ReadArgument>();
-  for (const { name, defaultValue } of selected.field.args) {
+  for (const { name, defaultValue } of selectedField.field.args) {
     if (defaultValue === undefined) continue;
     const value = defaultValue as Json; // the plugin wrote the default value
     args.set(name, { leaf: { fixed: value }, readValue: () => value });
   }
   // `list` reads the arguments that have a part
-  visitArguments(planner, selected, (argument) => {
+  visitArguments(planner, selectedField, (argument) => {
     if (argument.part === undefined) args.set(argument.name, readArgument(planner, argument));
   });
   return args;
 };
 
 /** Returns the arguments as leaves, whose values are made when the request runs. */
-export const readArgumentLeaves = (planner: Planner, selected: SelectedField): FunctionField["leaves"] =>
-  [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
+export const readArgumentLeaves = (planner: Planner, selectedField: SelectedField): FunctionField["leaves"] =>
+  [...readArguments(planner, selectedField)].map(([name, { leaf }]) => [name, leaf]);
 
 /** Returns the selection on an object of a plugin's own type. */
-const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlOwnSelected[] => {
-  const type = checkSubselection(selected);
+const planOwnFields = (planner: Planner, selectedField: SelectedField): readonly GqlOwnSelected[] => {
+  const type = checkSubselection(selectedField);
   const fields: GqlOwnSelected[] = [];
   if (type === undefined) return fields;
-  visitSelections(planner, type, selected, (selection) => {
+  visitSelections(planner, type, selectedField, (selection) => {
     const { as } = selection;
     const returnNothing = (): readonly never[] => [];
     if (selection.kind === "typename")
@@ -100,12 +100,12 @@ const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlO
  *  request checks them. */
 const withSelection = <Result>(
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   relation: Relation | undefined,
   fieldType: GraphQLObjectType | undefined,
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
-  const args = readArguments(planner, selected);
+  const args = readArguments(planner, selectedField);
   const usedKeys = new Set<string>();
   let list: ListArguments | undefined;
   const values = {};
@@ -117,11 +117,11 @@ const withSelection = <Result>(
     Object.defineProperty(values, name, { get, enumerable: true });
   }
   const read = make(
-    { as: selected.as, path: selected.path, node: selected.node, arguments: values },
+    { as: selectedField.as, path: selectedField.path, node: selectedField.node, arguments: values },
     {
       schema: planner.schema,
       relation,
-      bind: (bound) => ({ param: bind(planner, { fixed: bound }) }),
+      bind: (boundValue) => ({ param: bind(planner, { fixed: boundValue }) }),
       argument: (name, type) => {
         const argument = args.get(name);
         if (argument === undefined) return undefined;
@@ -132,35 +132,37 @@ const withSelection = <Result>(
         const scope = type && getTypeExtension(type)?.scope;
         if (type === undefined || (scope !== "row" && scope !== "record"))
           throw new TypeError("rows() is for fields that lead to rows of a table");
-        return planner.planRow(planner, type, selected);
+        return planner.planRow(planner, type, selectedField);
       },
-      aggregates: () => planAggregateFields(planner, selected),
-      list: () => ({ ...(list ??= planListArguments(planner, selected)), ...getRowLimit(planner) }),
-      fields: () => planOwnFields(planner, selected),
+      aggregates: () => planAggregateFields(planner, selectedField),
+      list: () => ({ ...(list ??= planListArguments(planner, selectedField)), ...getRowLimit(planner) }),
+      fields: () => planOwnFields(planner, selectedField),
     },
   );
   for (const [name, { readValue }] of args) if (!usedKeys.has(name)) readValue();
-  if (list === undefined) planListArguments(planner, selected);
+  if (list === undefined) planListArguments(planner, selectedField);
   return read;
 };
 
 /** Plans a field of rows. */
 export const planOutput = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CustomPartWith<"output">,
   relation: Relation | undefined,
-): Output => withSelection(planner, selected, relation, checkSubselection(selected), part.output);
+): Output => withSelection(planner, selectedField, relation, checkSubselection(selectedField), part.output);
 
 /** Plans a field of a root. */
 export const planPluginRoot = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CustomPartWith<"plan">,
 ): ReturnType<CustomPartWith<"plan">["plan"]> => {
-  const fieldType = isInterfaceType(getNamedType(selected.field.type)) ? undefined : checkSubselection(selected);
+  const fieldType = isInterfaceType(getNamedType(selectedField.field.type))
+    ? undefined
+    : checkSubselection(selectedField);
   const facts = fieldType && getTypeExtension(fieldType);
-  return withSelection(planner, selected, facts?.relation, fieldType, part.plan);
+  return withSelection(planner, selectedField, facts?.relation, fieldType, part.plan);
 };
 
 /** Returns true if the field is a list in the schema. */
@@ -168,13 +170,13 @@ export const isListField = ({ field }: SelectedField): boolean => isListType(get
 
 export const planStatement = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: CustomPartWith<"statement">,
 ): BundleField => {
-  checkSubselection(selected);
-  const args: [string, ValueRef][] = readArgumentLeaves(planner, selected).map(([name, leaf]) => [
+  checkSubselection(selectedField);
+  const args: [string, ValueRef][] = readArgumentLeaves(planner, selectedField).map(([name, leaf]) => [
     name,
     { param: bind(planner, mapSource(leaf, encodePlain)) },
   ]);
-  return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(args) };
+  return { as: selectedField.as, statement: part.statement, arguments: Object.fromEntries(args) };
 };

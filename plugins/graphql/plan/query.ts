@@ -13,82 +13,82 @@ import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
 /** Plans a field that reads. Returns undefined for other parts. */
-export const planReadField = (planner: Planner, selected: SelectedField): BundleField | undefined => {
-  const { part, as } = selected;
+export const planReadField = (planner: Planner, selectedField: SelectedField): BundleField | undefined => {
+  const { part, as } = selectedField;
   switch (part?.kind) {
     case "list": {
-      const list = planListArguments(planner, selected);
+      const list = planListArguments(planner, selectedField);
       return {
         as,
         read: planRows(
           planner,
-          selected,
+          selectedField,
           { relation: getQualifiedName(part.relation) },
           { ...list, ...getRowLimit(planner) },
         ),
       };
     }
     case "aggregate": {
-      const list = planListArguments(planner, selected);
+      const list = planListArguments(planner, selectedField);
       return {
         as,
-        read: planAggregate(planner, selected, { relation: getQualifiedName(part.relation) }, list),
+        read: planAggregate(planner, selectedField, { relation: getQualifiedName(part.relation) }, list),
       };
     }
     case "by-pk": {
-      const where = planPrimaryKey(planner, selected);
+      const where = planPrimaryKey(planner, selectedField);
       return {
         as,
-        read: planRows(planner, selected, { relation: getQualifiedName(part.relation) }, { where }),
+        read: planRows(planner, selectedField, { relation: getQualifiedName(part.relation) }, { where }),
         isOne: true,
       };
     }
     case "function":
-      return planFunction(planner, selected, part);
+      return planFunction(planner, selectedField, part);
     case "custom":
-      return planCustomRead(planner, selected, part);
+      return planCustomRead(planner, selectedField, part);
     default:
       return undefined;
   }
 };
 
 /** Returns the predicate for the key in the arguments. */
-export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predicate => {
+export const planPrimaryKey = (planner: Planner, selectedField: SelectedField): Predicate => {
   const parts: Predicate[] = [];
-  visitArguments(planner, selected, (argument) => parts.push(...planKeyColumn(planner, argument, argument.part)));
+  visitArguments(planner, selectedField, (argument) => parts.push(...planKeyColumn(planner, argument, argument.part)));
   return combinePredicates(parts);
 };
 
 /** Returns the predicate for a column of the key. The result is empty for other parts. */
 export const planKeyColumn = (
   planner: Planner,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   part: GqlPart | undefined,
 ): readonly Predicate[] => {
   if (part?.kind !== "column") return [];
-  const operand = bindColumn(planner, located, { ...part.value, isNullable: false });
+  const operand = bindColumn(planner, locatedInput, { ...part.value, isNullable: false });
   return [{ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand }];
 };
 
 type FunctionPart = Extract<GqlPart, { readonly kind: "function" }>;
 
-const planFunction = (planner: Planner, selected: SelectedField, part: FunctionPart): BundleField => {
+const planFunction = (planner: Planner, selectedField: SelectedField, part: FunctionPart): BundleField => {
   const { routine, relation, sessionArgument } = part;
   let args: GivenArgument | undefined;
-  const list = planListArguments(planner, selected, (argument) => {
+  const list = planListArguments(planner, selectedField, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
   });
-  const fixed = sessionArgument === undefined ? {} : { session: sessionArgument };
+  const fixedArguments = sessionArgument === undefined ? {} : { session: sessionArgument };
   const call = {
     routine: getQualifiedName(routine),
     oid: routine.oid,
-    arguments: planArguments(planner, routine, fixed, args, `${selected.path}.args.args`),
+    arguments: planArguments(planner, routine, fixedArguments, args, `${selectedField.path}.args.args`),
   };
-  const { as } = selected;
+  const { as } = selectedField;
   if (routine.returns.isSet) {
     return part.isAggregate
-      ? { as, read: planAggregate(planner, selected, { call }, list) }
-      : { as, read: planRows(planner, selected, { call }, { ...list, ...getRowLimit(planner) }) };
+      ? { as, read: planAggregate(planner, selectedField, { call }, list) }
+      : { as, read: planRows(planner, selectedField, { call }, { ...list, ...getRowLimit(planner) }) };
   }
   const listArguments: ListArguments = {
     ...list,
@@ -96,8 +96,8 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
       list.where === undefined ? buildRowExists(relation) : combinePredicates([buildRowExists(relation), list.where]),
   };
   return part.isAggregate
-    ? { as, read: planAggregate(planner, selected, { call }, listArguments) }
-    : { as, read: planRows(planner, selected, { call }, listArguments), isOne: true };
+    ? { as, read: planAggregate(planner, selectedField, { call }, listArguments) }
+    : { as, read: planRows(planner, selectedField, { call }, listArguments), isOne: true };
 };
 
 /** Builds a predicate that excludes a row with only NULLs, which counts as no row. If there is a primary key, a test of

@@ -11,10 +11,10 @@ import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
 import { visitArguments, checkSubselection, type GivenArgument } from "./selection.ts";
 
 /** The types that the option `stringifyNumericTypes` converts to strings. @rule G-TYP-30 */
-const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
+const STRINGIFIED_TYPES: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
 
 export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
-  planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
+  planner.schema.options.stringifyNumericTypes && STRINGIFIED_TYPES.has(value.type.name);
 
 /** Wraps values that JSON functions would print in another form than the contract requires. @rule G-TYP-23 G-TYP-34 */
 const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expression): Expression => {
@@ -29,14 +29,14 @@ const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expr
 
 export const planColumn = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: Extract<GqlPart, { readonly kind: "column" }>,
 ): Expression => {
   let path: readonly PathKey[] | undefined;
-  visitArguments(planner, selected, (argument) => {
+  visitArguments(planner, selectedField, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
-  checkSubselection(selected);
+  checkSubselection(selectedField);
   return formatForOutput(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
 };
 
@@ -48,9 +48,9 @@ const planJsonPath = (planner: Planner, argument: GivenArgument): readonly PathK
   return [{ arrow: "#>", key: { param: bindPath(planner, argument), type: "text[]" } }];
 };
 
-const bindPath = (planner: Planner, located: LocatedInput): number =>
-  bindLeaf(planner, located, false, (value) => {
-    const { input, path } = located;
+const bindPath = (planner: Planner, locatedInput: LocatedInput): number =>
+  bindLeaf(planner, locatedInput, false, (value) => {
+    const { input, path } = locatedInput;
     // a null variable means the whole value, like an omitted argument
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
@@ -75,33 +75,33 @@ export type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
 
 export const planComputedValue = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: ComputedPart,
   value: GqlValueType,
 ): Expression => {
   let path: readonly PathKey[] | undefined;
-  const args = planFieldArguments(planner, selected, part, (argument) => {
+  const args = planFieldArguments(planner, selectedField, part, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
-  checkSubselection(selected);
+  checkSubselection(selectedField);
   return formatForOutput(planner, value, buildComputedExpression(part.field, args, path));
 };
 
 /** Plans only the expression, for aggregates of a computed field. */
-export const planComputedOperand = (planner: Planner, selected: SelectedField, part: ComputedPart): Expression =>
-  buildComputedExpression(part.field, planFieldArguments(planner, selected, part));
+export const planComputedOperand = (planner: Planner, selectedField: SelectedField, part: ComputedPart): Expression =>
+  buildComputedExpression(part.field, planFieldArguments(planner, selectedField, part));
 
 /** Plans the arguments of a computed field. @rule G-CF-3 */
 const planFieldArguments = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   { field }: ComputedPart,
   handleArgument: (argument: GivenArgument) => void = () => {},
 ) => {
   let args: GivenArgument | undefined;
-  visitArguments(planner, selected, (argument) => {
+  visitArguments(planner, selectedField, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
     else handleArgument(argument);
   });
-  return planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
+  return planArguments(planner, field.routine, findFixedArguments(field), args, `${selectedField.path}.args.args`);
 };

@@ -23,31 +23,31 @@ export const planRow: PlanRow = (planner, type, selections) => {
   return outputs;
 };
 
-const planRowField = (planner: Planner, type: GraphQLObjectType, selected: SelectedField): Output => {
-  const { part, as } = selected;
+const planRowField = (planner: Planner, type: GraphQLObjectType, selectedField: SelectedField): Output => {
+  const { part, as } = selectedField;
   switch (part?.kind) {
     case "column":
-      return { kind: "value", as, value: planColumn(planner, selected, part) };
+      return { kind: "value", as, value: planColumn(planner, selectedField, part) };
     case "computed":
       return part.value === undefined
-        ? planComputedRows(planner, selected, part)
-        : { kind: "value", as, value: planComputedValue(planner, selected, part, part.value) };
+        ? planComputedRows(planner, selectedField, part)
+        : { kind: "value", as, value: planComputedValue(planner, selectedField, part, part.value) };
     case "relationship":
-      return planRelationship(planner, selected, part);
+      return planRelationship(planner, selectedField, part);
     case "relationship-aggregate": {
-      const list = planListArguments(planner, selected);
+      const list = planListArguments(planner, selectedField);
       const { target } = part;
       return buildEmbed(
         as,
         "aggregate",
         { relationship: part.relationship.id },
-        planAggregate(planner, selected, { relation: getQualifiedName(target) }, list),
+        planAggregate(planner, selectedField, { relation: getQualifiedName(target) }, list),
       );
     }
     case "custom":
-      if ("output" in part) return planOutput(planner, selected, part, getTypeExtension(type)?.relation);
-      if ("load" in part) return planLoad(planner, selected, part);
-      if ("delegate" in part) return planDelegate(planner, selected, part);
+      if ("output" in part) return planOutput(planner, selectedField, part, getTypeExtension(type)?.relation);
+      if ("load" in part) return planLoad(planner, selectedField, part);
+      if ("delegate" in part) return planDelegate(planner, selectedField, part);
       throw misplacedFieldError(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);
@@ -65,50 +65,61 @@ const buildEmbed = (as: string, mode: string, via: EmbedSource, read: Read): Emb
 });
 
 /** Plans a field that returns rows of a table. */
-export const planRows = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
-  const type = checkSubselection(selected) as GraphQLObjectType; // rows are objects
+export const planRows = (planner: Planner, selectedField: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
+  const type = checkSubselection(selectedField) as GraphQLObjectType; // rows are objects
   return {
     kind: "read",
     from,
     shape: "rows",
-    output: planRow(planner, type, selected),
+    output: planRow(planner, type, selectedField),
     ...list,
   };
 };
 
 const planRelationship = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   part: Extract<GqlPart, { readonly kind: "relationship" }>,
 ): Output => {
-  const list = planListArguments(planner, selected);
-  const capped = part.relationship.isToOne ? list : { ...list, ...getRowLimit(planner) };
+  const list = planListArguments(planner, selectedField);
+  const cappedList = part.relationship.isToOne ? list : { ...list, ...getRowLimit(planner) };
   return buildEmbed(
-    selected.as,
+    selectedField.as,
     part.mode ?? "nest",
     { relationship: part.relationship.id },
-    planRows(planner, selected, { relation: getQualifiedName(part.target) }, capped),
+    planRows(planner, selectedField, { relation: getQualifiedName(part.target) }, cappedList),
   );
 };
 
-const planComputedRows = (planner: Planner, selected: SelectedField, part: ComputedPart): Output => {
+const planComputedRows = (planner: Planner, selectedField: SelectedField, part: ComputedPart): Output => {
   const { field } = part;
   if (field.target === undefined) throw new TypeError(`computed field ${field.name} has neither a value nor rows`);
   let args: GivenArgument | undefined;
-  const list = planListArguments(planner, selected, (argument) => {
+  const list = planListArguments(planner, selectedField, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
   });
-  const planned = planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
+  const routineArguments = planArguments(
+    planner,
+    field.routine,
+    findFixedArguments(field),
+    args,
+    `${selectedField.path}.args.args`,
+  );
   const via = {
     routine: getQualifiedName(field.routine),
-    ...(planned.length > 0 && { arguments: planned }),
+    ...(routineArguments.length > 0 && { arguments: routineArguments }),
     isToOne: false,
   };
   return buildEmbed(
-    selected.as,
+    selectedField.as,
     "nest",
     via,
-    planRows(planner, selected, { relation: getQualifiedName(field.target) }, { ...list, ...getRowLimit(planner) }),
+    planRows(
+      planner,
+      selectedField,
+      { relation: getQualifiedName(field.target) },
+      { ...list, ...getRowLimit(planner) },
+    ),
   );
 };
 

@@ -153,14 +153,14 @@ const rejectSelections = (selections: readonly SelectionSetNode[], path: string)
 };
 
 /** Returns the object type of a field, or undefined for a scalar. @rule G-DOC-6 */
-export const checkSubselection = (selected: SelectedField): GraphQLObjectType | undefined => {
-  const type = getNamedType(selected.field.type);
+export const checkSubselection = (selectedField: SelectedField): GraphQLObjectType | undefined => {
+  const type = getNamedType(selectedField.field.type);
   if (!isObjectType(type)) {
-    rejectSelections(selected.selections, selected.path);
+    rejectSelections(selectedField.selections, selectedField.path);
     return undefined;
   }
-  if (selected.selections.length === 0)
-    throw validationFailed(`missing selection set for '${type.name}'`, `${selected.path}.selectionSet`);
+  if (selectedField.selections.length === 0)
+    throw validationFailed(`missing selection set for '${type.name}'`, `${selectedField.path}.selectionSet`);
   return type;
 };
 
@@ -172,28 +172,28 @@ export interface GivenArgument extends LocatedInput {
 /** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const visitArguments = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   visit: (argument: GivenArgument) => void,
 ): void => {
-  const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
-  const declaredArguments = selected.field.args;
-  const required = declaredArguments.filter(isRequiredArgument).map(({ name }) => name);
-  if (nodes.length === 0 && required.length === 0) return;
+  const nodes: readonly ArgumentNode[] = selectedField.node.arguments ?? [];
+  const declaredArguments = selectedField.field.args;
+  const requiredNames = declaredArguments.filter(isRequiredArgument).map(({ name }) => name);
+  if (nodes.length === 0 && requiredNames.length === 0) return;
   const byName = new Map(declaredArguments.map((argument) => [argument.name, argument]));
   const argumentNodes = new Map(nodes.map((node) => [node.name.value, node]));
-  const names = [...new Set([...argumentNodes.keys(), ...required])].sort();
+  const names = [...new Set([...argumentNodes.keys(), ...requiredNames])].sort();
   for (const name of names)
-    if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path, byName.keys());
+    if (!byName.has(name)) throw noSuchArgument(selectedField.name, name, selectedField.path, byName.keys());
   for (const name of names) {
     const argument = byName.get(name) as GraphQLArgument; // the loop above has checked the name
     const node = argumentNodes.get(name);
-    const path = appendKey(`${selected.path}.args`, name);
+    const path = appendKey(`${selectedField.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
-    const located: LocatedInput = {
+    const locatedInput: LocatedInput = {
       input: { kind: "literal", node: node.value },
       position: getPosition(argument),
       path,
     };
-    if (!isAbsent(planner, located)) visit({ ...located, name, part: getFieldPart(argument) });
+    if (!isAbsent(planner, locatedInput)) visit({ ...locatedInput, name, part: getFieldPart(argument) });
   }
 };

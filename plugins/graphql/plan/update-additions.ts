@@ -43,12 +43,12 @@ const addUpdate = (
   const update = buildUpdate(planner, relation, parts, path);
   const writing = createWriting(build, relation);
   const additions = parts.pluginArguments.flatMap(
-    ({ part, located }) => part.writes(createInput(planner, located), writing) ?? [],
+    ({ part, locatedInput }) => part.writes(createInput(planner, locatedInput), writing) ?? [],
   );
-  const decided = new Map<string, Assignment>();
+  const pluginAssignments = new Map<string, Assignment>();
   for (const { assignments = [] } of additions)
-    for (const assignment of assignments) decided.set(assignment.column, assignment);
-  const assignments = [...(update.assignments ?? []), ...decided.values()];
+    for (const assignment of assignments) pluginAssignments.set(assignment.column, assignment);
+  const assignments = [...(update.assignments ?? []), ...pluginAssignments.values()];
   rejectDuplicates(planner, relation, assignments, path);
   const conditions = [condition, update.where].filter((predicate) => predicate !== undefined);
   const write: Update = {

@@ -17,7 +17,7 @@ import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./wher
 
 /** A plugin's own argument. */
 interface PluginArgument {
-  readonly located: LocatedInput;
+  readonly locatedInput: LocatedInput;
   readonly part: Extract<GqlPart, { readonly kind: "update-additions" }>;
 }
 
@@ -32,21 +32,21 @@ export const createParts = (): UpdateParts => ({ assignments: [], pluginArgument
 export const addPart = (
   planner: Planner,
   parts: UpdateParts,
-  located: LocatedInput,
+  locatedInput: LocatedInput,
   part: GqlPart | undefined,
 ): void => {
   if (part?.kind === "update-operator") {
     const { operator } = part;
-    readObject(planner, located, (member) => {
+    readObject(planner, locatedInput, (member) => {
       const operand = planOperand(planner, member, operator.refusesNull === true);
       if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
     });
   } else if (part?.kind === "argument" && part.name === "where") {
-    parts.where = omitTrue(planWhere(planner, located));
+    parts.where = omitTrue(planWhere(planner, locatedInput));
   } else if (part?.kind === "argument" && part.name === "pk_columns") {
-    parts.where = planKeyObject(planner, located);
+    parts.where = planKeyObject(planner, locatedInput);
   } else if (part?.kind === "update-additions") {
-    parts.pluginArguments.push({ part, located });
+    parts.pluginArguments.push({ part, locatedInput });
   }
 };
 
@@ -69,9 +69,11 @@ const planOperand = (
   return { column: part.column, operand: bindColumn(planner, member, value) };
 };
 
-const planKeyObject = (planner: Planner, located: LocatedInput): Predicate => {
+const planKeyObject = (planner: Planner, locatedInput: LocatedInput): Predicate => {
   const parts: Predicate[] = [];
-  readObject(planner, located, (member) => parts.push(...planKeyColumn(planner, member, getFieldPart(member.field))));
+  readObject(planner, locatedInput, (member) =>
+    parts.push(...planKeyColumn(planner, member, getFieldPart(member.field))),
+  );
   return combinePredicates(parts);
 };
 

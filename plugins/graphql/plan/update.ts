@@ -22,31 +22,31 @@ const planParts = (
   return (answer) => planWriteStep(planner, update, answer, "$");
 };
 
-export const planUpdate = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
+export const planUpdate = (planner: Planner, selectedField: SelectedField, relation: Relation): StepTemplate => {
   const parts = createParts();
-  visitArguments(planner, selected, (argument) => addPart(planner, parts, argument, argument.part));
-  const planned = planParts(planner, relation, parts, `${selected.path}.args`);
-  const isOne = selected.part?.kind === "update-by-pk";
-  return planned(isOne ? planOneRow(planner, selected) : planResponse(planner, selected));
+  visitArguments(planner, selectedField, (argument) => addPart(planner, parts, argument, argument.part));
+  const planStep = planParts(planner, relation, parts, `${selectedField.path}.args`);
+  const isOne = selectedField.part?.kind === "update-by-pk";
+  return planStep(isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField));
 };
 
 /** Plans one step per element of `updates`, in order. @rule G-UPD-8 */
 export const planUpdateMany = (
   planner: Planner,
-  selected: SelectedField,
+  selectedField: SelectedField,
   relation: Relation,
 ): readonly StepTemplate[] => {
-  const updates: { readonly planner: Planner; readonly planned: (answer: WriteAnswer) => StepTemplate }[] = [];
-  visitArguments(planner, selected, (argument) => {
+  const updates: { readonly planner: Planner; readonly planStep: (answer: WriteAnswer) => StepTemplate }[] = [];
+  visitArguments(planner, selectedField, (argument) => {
     if (argument.part?.kind !== "argument" || argument.part.name !== "updates") return;
     for (const item of readList(planner, argument)) {
       const stepPlanner = openStep(planner);
       const parts = createParts();
       readObject(stepPlanner, item, (member) => addPart(stepPlanner, parts, member, getFieldPart(member.field)));
-      updates.push({ planner: stepPlanner, planned: planParts(stepPlanner, relation, parts, item.path) });
+      updates.push({ planner: stepPlanner, planStep: planParts(stepPlanner, relation, parts, item.path) });
     }
   });
   // the selection is checked even if there is nothing to update
-  if (updates.length === 0) planResponse(planner, selected);
-  return updates.map(({ planner: stepPlanner, planned }) => planned(planResponse(stepPlanner, selected)));
+  if (updates.length === 0) planResponse(planner, selectedField);
+  return updates.map(({ planner: stepPlanner, planStep }) => planStep(planResponse(stepPlanner, selectedField)));
 };

@@ -19,15 +19,15 @@ export const omitTrue = (predicate: Predicate): Predicate | undefined =>
 const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
   if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
   if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");
-  const planned = plan();
+  const result = plan();
   budget.relationLevels++;
-  return planned;
+  return result;
 };
 
-export const planWhere = (planner: Planner, located: LocatedInput): Predicate => {
+export const planWhere = (planner: Planner, locatedInput: LocatedInput): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];
-  readObject(planner, located, (member) => {
+  readObject(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) parts.push(...planBoolExpField(planner, member, part));
   });
@@ -88,18 +88,18 @@ export const getQualifiedName = ({ schema, name }: { readonly schema: string; re
 
 /** Plans a condition on a related set, such as `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1
  *  … G-AGP-7 */
-const planAggregatePredicate = (planner: Planner, located: LocatedInput, relationship: string): Predicate => {
+const planAggregatePredicate = (planner: Planner, locatedInput: LocatedInput, relationship: string): Predicate => {
   const members: FieldInput[] = [];
-  readObject(planner, located, (field) => members.push(field));
+  readObject(planner, locatedInput, (field) => members.push(field));
   const [member] = members;
   const part = member && getFieldPart(member.field);
   if (member === undefined || members.length > 1 || part?.kind !== "predicate")
-    throw validationFailed("exactly one predicate should be specified", located.path);
+    throw validationFailed("exactly one predicate should be specified", locatedInput.path);
 
   let expressions: readonly Expression[] = [];
   let isDistinct = false;
   let where: Predicate | undefined;
-  let compare: ((left: Expression) => readonly Predicate[]) | undefined;
+  let compare: ((leftOperand: Expression) => readonly Predicate[]) | undefined;
   readObject(planner, member, (argument) => {
     const name = getFieldPart(argument.field);
     if (name?.kind !== "argument") return;
@@ -107,9 +107,10 @@ const planAggregatePredicate = (planner: Planner, located: LocatedInput, relatio
     else if (name.name === "distinct") isDistinct = readBoolean(planner, argument);
     else if (name.name === "filter") where = omitTrue(planWhere(planner, argument));
     // `predicate` is the last of the four fields in name order, so the left side is complete
-    else if (name.name === "predicate") compare = (left) => planComparison(planner, argument, left, part.value);
+    else if (name.name === "predicate")
+      compare = (leftOperand) => planComparison(planner, argument, leftOperand, part.value);
   });
-  const left: Expression = {
+  const relatedAggregate: Expression = {
     kind: "related-aggregate",
     relationship,
     fn: part.fn,
@@ -117,18 +118,18 @@ const planAggregatePredicate = (planner: Planner, located: LocatedInput, relatio
     ...(isDistinct ? { distinct: true } : {}),
     ...(where === undefined ? {} : { where }),
   };
-  return combinePredicates(compare?.(left) ?? []);
+  return combinePredicates(compare?.(relatedAggregate) ?? []);
 };
 
 /** Reads the columns of a function: any number as a list, one column, or X and Y. */
-const planColumns = (planner: Planner, located: LocatedInput, columns: "any" | 1 | 2): readonly Expression[] => {
+const planColumns = (planner: Planner, locatedInput: LocatedInput, columns: "any" | 1 | 2): readonly Expression[] => {
   const readColumn = (column: LocatedInput): Expression[] => {
     const part = getFieldPart(readEnum(planner, column));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
-  if (columns === "any") return readList(planner, located).flatMap(readColumn);
-  if (columns === 1) return readColumn(located);
+  if (columns === "any") return readList(planner, locatedInput).flatMap(readColumn);
+  if (columns === 1) return readColumn(locatedInput);
   const expressions: Expression[] = [];
-  readObject(planner, located, (column) => expressions.push(...readColumn(column)));
+  readObject(planner, locatedInput, (column) => expressions.push(...readColumn(column)));
   return expressions;
 };

@@ -35,10 +35,10 @@ export interface WriteAnswer {
 }
 
 /** Plans the fields of `T_mutation_response`. @rule G-OUT-7 */
-export const planResponse = (planner: Planner, selected: SelectedField): WriteAnswer => {
+export const planResponse = (planner: Planner, selectedField: SelectedField): WriteAnswer => {
   const output: Output[] = [];
-  const type = checkSubselection(selected) as GraphQLObjectType; // a mutation response is an object
-  visitSelections(planner, type, selected, (selection) => {
+  const type = checkSubselection(selectedField) as GraphQLObjectType; // a mutation response is an object
+  visitSelections(planner, type, selectedField, (selection) => {
     if (selection.kind === "typename") output.push({ kind: "constant", as: selection.as, value: selection.value });
     else if (selection.part?.kind === "returning") {
       const row = checkSubselection(selection) as GraphQLObjectType; // `returning` is a list of rows
@@ -55,14 +55,14 @@ export const planResponse = (planner: Planner, selected: SelectedField): WriteAn
   return { isOne: false, output };
 };
 
-export const planOneRow = (planner: Planner, selected: SelectedField): WriteAnswer => {
-  const type = checkSubselection(selected) as GraphQLObjectType; // fields that write one row return it
-  return { isOne: true, output: planRow(planner, type, selected) };
+export const planOneRow = (planner: Planner, selectedField: SelectedField): WriteAnswer => {
+  const type = checkSubselection(selectedField) as GraphQLObjectType; // fields that write one row return it
+  return { isOne: true, output: planRow(planner, type, selectedField) };
 };
 
-const buildResultRead = (written: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({
+const buildResultRead = (target: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({
   kind: "read",
-  from: { written, ...(steps && { steps }) },
+  from: { written: target, ...(steps && { steps }) },
   shape: answer.isOne ? "rows" : "aggregate",
   output: answer.output,
 });

@@ -147,10 +147,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     return variant === undefined ? fields : variant.fields(fields, context);
   };
   /** The fields that were built before their types are first used. */
-  const prepared = new Map<string, GqlFields>();
+  const preparedFields = new Map<string, GqlFields>();
   const takeFields = (spec: GqlTypeSpec): GqlFields => {
-    const fields = prepared.get(spec.name) ?? buildFields(spec);
-    prepared.delete(spec.name);
+    const fields = preparedFields.get(spec.name) ?? buildFields(spec);
+    preparedFields.delete(spec.name);
     return fields;
   };
 
@@ -159,10 +159,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const splitRoots = new Map<GraphQLObjectType, GqlTypeSpec>();
 
   const hasFields = (spec: GqlTypeSpec): boolean => {
-    if (isSplit && isRootScope(spec.scope) && !prepared.has(spec.name)) return hasAnyField(spec);
+    if (isSplit && isRootScope(spec.scope) && !preparedFields.has(spec.name)) return hasAnyField(spec);
     const fields = takeFields(spec);
     if (isEmpty(fields)) return false;
-    prepared.set(spec.name, fields);
+    preparedFields.set(spec.name, fields);
     return true;
   };
 
@@ -413,7 +413,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         const spec = buildRootSpec(name);
         const context = createContext(spec);
         const fields = yield* builder.buildRootFields(context, () => iterateParts(context));
-        prepared.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
+        preparedFields.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
         // this access marks the root as used
         if (schema[name] !== undefined) yield* registerObject(spec)?.makeFields() ?? [];

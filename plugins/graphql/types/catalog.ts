@@ -130,15 +130,15 @@ interface ListedRelation {
   readonly entry: GqlTableEntry | undefined;
 }
 
-const sortByRelation = (listed: ListedRelation[]): readonly ListedRelation[] =>
-  listed.sort((a, b) => compareNames(a.relation, b.relation));
+const sortByRelation = (listedRelations: ListedRelation[]): readonly ListedRelation[] =>
+  listedRelations.sort((a, b) => compareNames(a.relation, b.relation));
 
 const listExposedRelations = ({ relations, schemas }: Model): readonly ListedRelation[] => {
-  const exposed = new Set(schemas);
-  const listed: ListedRelation[] = [];
+  const exposedSchemas = new Set(schemas);
+  const listedRelations: ListedRelation[] = [];
   for (const [key, relation] of relations)
-    if (exposed.has(relation.schema)) listed.push({ key, relation, entry: undefined });
-  return sortByRelation(listed);
+    if (exposedSchemas.has(relation.schema)) listedRelations.push({ key, relation, entry: undefined });
+  return sortByRelation(listedRelations);
 };
 
 interface NamedRelation extends ListedRelation {
@@ -175,7 +175,7 @@ const TABLES_AT_ONCE = 16;
 
 /** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
-  listed: readonly ListedRelation[],
+  listedRelations: readonly ListedRelation[],
   names: Names,
   takenTypes: Set<string>,
   takenRoots: Set<string>,
@@ -183,7 +183,7 @@ const nameTables = function* (
 ): Slices<readonly NamedRelation[]> {
   const namedRelations: NamedRelation[] = [];
   let count = 0;
-  for (const { key, relation, entry } of listed) {
+  for (const { key, relation, entry } of listedRelations) {
     if (++count % TABLES_AT_ONCE === 0) yield;
     const namePart =
       entry?.customName === undefined ? buildDefaultPart(relation) : { text: entry.customName, isCustom: true };
@@ -218,14 +218,14 @@ export const createCatalog = function* (
     namingConvention: metadata?.customization?.namingConvention ?? convention,
   };
   const names = createNames(customization);
-  const listed = metadata?.tables?.flatMap((entry) => {
+  const listedRelations = metadata?.tables?.flatMap((entry) => {
     const relation = findRelation(model, entry.relation);
     return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
   const takenTypes = new Set(listReservedTypes(customization, names));
   const takenRoots = new Set<string>();
-  const named = yield* nameTables(
-    listed === undefined ? listExposedRelations(model) : sortByRelation(listed),
+  const namedRelations = yield* nameTables(
+    listedRelations === undefined ? listExposedRelations(model) : sortByRelation(listedRelations),
     names,
     takenTypes,
     takenRoots,
@@ -235,7 +235,7 @@ export const createCatalog = function* (
   const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));
 
   const enumTables = new Map<string, GqlEnumTable>();
-  for (const { relation, entry } of named) {
+  for (const { relation, entry } of namedRelations) {
     const enumTable = buildEnumTable(relation, entry, names);
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
@@ -285,8 +285,8 @@ export const createCatalog = function* (
   };
   const tables: GqlTable[] = [];
   const tablesByRoot = createRootIndex<GqlTable>();
-  const typeOwners = createTypeOwners(registry, names, new Set(named.map(({ namePart }) => namePart.text)));
-  for (const namedRelation of named) {
+  const typeOwners = createTypeOwners(registry, names, new Set(namedRelations.map(({ namePart }) => namePart.text)));
+  for (const namedRelation of namedRelations) {
     const table = createTable(namedRelation);
     tableOf.set(namedRelation.key, table);
     tablesByRoot.add(table);

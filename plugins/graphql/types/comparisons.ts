@@ -93,9 +93,9 @@ const buildOperatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
 
 /** Returns the fields of an operand object. The naming convention does not change the declared names. @rule G-NAM-8 */
 const buildOperandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
-  const declared = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
+  const inputDeclaration = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
   return collectFields(
-    Object.entries(declared?.fields ?? {}).map(([name, declaration]) => {
+    Object.entries(inputDeclaration?.fields ?? {}).map(([name, declaration]) => {
       const { type, isRequired, defaultValue } = parseDeclaration(declaration);
       const value = build.valueType(type, !isRequired);
       if (value === undefined) return undefined;

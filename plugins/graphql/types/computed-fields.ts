@@ -71,7 +71,7 @@ const buildScalarField = (
 
 const buildRowFields = forTable((build, table) =>
   collectFields([
-    ...getRoleTable(build, table).computed.map(
+    ...getRoleTable(build, table).computedFields.map(
       (computedField) => [computedField.field.name, buildScalarField(build, table, computedField)] as const,
     ),
     ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((rowsField) => {
@@ -88,7 +88,7 @@ const buildRowFields = forTable((build, table) =>
 const buildBoolExpFields = forTable((build, table) =>
   collectFields([
     ...getRoleTable(build, table)
-      .computed.filter(({ isPlain }) => isPlain)
+      .computedFields.filter(({ isPlain }) => isPlain)
       .map((computedField) =>
         buildEntry(
           computedField.field.name,
@@ -109,7 +109,7 @@ const buildOrderByFields = forTable((build, table) => {
   if (direction === undefined) return {};
   return collectFields([
     ...getRoleTable(build, table)
-      .computed.filter(({ isPlain }) => isPlain)
+      .computedFields.filter(({ isPlain }) => isPlain)
       .map((computedField) => buildEntry(computedField.field.name, direction, buildScalarPart(table, computedField))),
     ...listRowsFields(build, table)
       .filter((rowsField) => rowsField.isPlain && build.schema.registry.has("graphql-aggregates"))
@@ -134,7 +134,7 @@ const buildAggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleCo
 const listAggregateColumns = forTable((build, table, { fn = "" }) =>
   collectFields(
     getRoleTable(build, table)
-      .computed.filter(({ value }) => acceptsType(build, fn, value))
+      .computedFields.filter(({ value }) => acceptsType(build, fn, value))
       .map(
         (computedField) =>
           [

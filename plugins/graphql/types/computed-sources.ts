@@ -78,10 +78,10 @@ export const buildDefaultComputedFields = (
   isServed: IsServed,
 ): GqlComputedField[] => {
   const usedNames = new Set(takenNames);
-  const exposed = [...model.routines.values()].flat().filter(({ schema }) => model.schemas.includes(schema));
+  const exposedRoutines = [...model.routines.values()].flat().filter(({ schema }) => model.schemas.includes(schema));
   return listRowTypes(relation)
     .flatMap((type) =>
-      exposed
+      exposedRoutines
         .filter(({ parameters }) => parameters[0]?.type === type)
         .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1)),
     )

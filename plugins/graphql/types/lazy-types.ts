@@ -28,10 +28,10 @@ const mapSorted = <From, To>(
   record: Readonly<Record<string, From>>,
   make: (name: string, from: From) => To,
 ): Record<string, To> => {
-  const sorted = Object.create(null) as Record<string, To>;
+  const sortedRecord = Object.create(null) as Record<string, To>;
   // the name is a key of the object
-  for (const name of Object.keys(record).sort()) sorted[name] = make(name, record[name]!);
-  return sorted;
+  for (const name of Object.keys(record).sort()) sortedRecord[name] = make(name, record[name]!);
+  return sortedRecord;
 };
 
 const buildArgument = (name: string, config: GraphQLArgumentConfig): GraphQLArgument => ({

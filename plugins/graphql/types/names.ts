@@ -125,8 +125,8 @@ const createCamelNames = (customization: GqlCustomization): Names => {
   const bareTypeName = (...nameParts: readonly NamePart[]): string =>
     isCustomPart(nameParts[0]) ? joinCamelCase(nameParts) : joinPascalCase(nameParts);
   const typeName = (...nameParts: readonly NamePart[]): string => {
-    const wrapped = addAffixes(nameParts, typePrefix, typeSuffix);
-    return typePrefix ? joinPascalCase(wrapped) : bareTypeName(...wrapped);
+    const affixedParts = addAffixes(nameParts, typePrefix, typeSuffix);
+    return typePrefix ? joinPascalCase(affixedParts) : bareTypeName(...affixedParts);
   };
   return {
     typeName,

@@ -3,17 +3,17 @@
 import { GraphQLList, GraphQLNonNull, type GraphQLNullableType, type GraphQLType } from "graphql";
 
 /** The wrappers are stored on the type itself, because garbage collection of weak maps of this size takes seconds. */
-const REQUIRED = Symbol("required");
+const NON_NULL = Symbol("required");
 const LIST = Symbol("list");
 
 interface WrappedTypes {
-  [REQUIRED]?: unknown;
+  [NON_NULL]?: unknown;
   [LIST]?: unknown;
 }
 
 export const wrapNonNull = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
   // the cached wrapper was created from this type
-  ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>;
+  ((type as WrappedTypes)[NON_NULL] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>;
 
 /** Returns the type `[T!]`. */
 export const wrapList = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>

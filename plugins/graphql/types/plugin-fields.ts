@@ -135,7 +135,7 @@ interface FieldBuilder {
 /** Creates a builder from the taps of `buildGqlField`, which run in order. */
 export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
   const { taps } = hooks.buildGqlField;
-  const none: GqlFields = Object.freeze({});
+  const noFields: GqlFields = Object.freeze({});
   const add = (before: GqlFields, tap: (typeof taps)[number], owners: Owners, context: GqlFieldContext): GqlFields => {
     const run = tap.fn as FieldTap; // the type of a tap of this hook
     const after = run(before, context);
@@ -147,13 +147,13 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
     isByTable: !taps.some(isPluginTap),
     buildFields: (context) => {
       const owners: Owners = new Map();
-      let fields = none;
+      let fields = noFields;
       for (const tap of taps) fields = add(fields, tap, owners, context);
       return fields;
     },
     buildRootFields: function* (context, parts) {
       const owners: Owners = new Map();
-      let fields = none;
+      let fields = noFields;
       for (const tap of taps) {
         if (isPluginTap(tap)) {
           fields = add(fields, tap, owners, context);
@@ -161,7 +161,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         }
         const addedFields: Record<string, GqlField> = {};
         for (const part of parts()) {
-          const partFields = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
+          const partFields = (tap.fn as FieldTap)(noFields, part); // the type of a tap of this hook
           // the name is a key of the object
           for (const name in partFields) if (!Object.hasOwn(addedFields, name)) addedFields[name] = partFields[name]!;
           yield;

@@ -54,9 +54,9 @@ const buildWriteRights = (model: Model, role: string, relation: Relation): GqlTa
 /** Builds the right to select. Computed fields are looked up when a document first uses the table. */
 const buildSelectRights = (
   columns: readonly Column[],
-  computed: () => readonly GqlComputedField[],
+  listComputedFields: () => readonly GqlComputedField[],
 ): NonNullable<GqlTableRights["select"]> => {
-  const computedFields = memoizeValue(() => new Set(computed().map(({ name }) => name)));
+  const computedFields = memoizeValue(() => new Set(listComputedFields().map(({ name }) => name)));
   return {
     columns: collectNames(columns),
     get computedFields() {

@@ -34,7 +34,7 @@ export interface RoleTable {
   readonly isSelectable: boolean;
   /** The relationships whose rows or aggregates the role may read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
-  readonly computed: readonly RoleComputedField[];
+  readonly computedFields: readonly RoleComputedField[];
 }
 
 const roleTables = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildRoleTable(build, table)));
@@ -69,16 +69,16 @@ const leadsToValue = (build: GqlBuild, table: GqlTable): boolean => {
     const target = build.table(name);
     if (target !== undefined) reachedTables.add(target);
   };
-  for (const reached of reachedTables) {
-    const { rights, readable, computed } = getRoleTable(build, reached);
-    if (readable.length > 0 || computed.length > 0) return true;
+  for (const reachedTable of reachedTables) {
+    const { rights, readable, computedFields } = getRoleTable(build, reachedTable);
+    if (readable.length > 0 || computedFields.length > 0) return true;
     if (rights.select === undefined) continue;
-    for (const relationship of reached.relationships) {
+    for (const relationship of reachedTable.relationships) {
       const target = build.table(relationship.target);
       if (target !== undefined && mayAggregateRows(build, relationship, target)) return true;
       reach(relationship.target);
     }
-    for (const { name, target } of reached.computedFields)
+    for (const { name, target } of reachedTable.computedFields)
       if (target !== undefined && rights.select.computedFields.has(name)) reach(target);
   }
   return false;
@@ -116,7 +116,7 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
     }),
   );
   const isSelectable = memoizeValue(() => leadsToValue(build, table));
-  const computed = memoizeValue(() =>
+  const computedFields = memoizeValue(() =>
     table.computedFields.flatMap((field) => {
       const value =
         field.target === undefined && select?.computedFields.has(field.name) === true
@@ -149,8 +149,8 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
     get relationships() {
       return relationships();
     },
-    get computed() {
-      return computed();
+    get computedFields() {
+      return computedFields();
     },
   };
 };

@@ -103,10 +103,10 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
     return isComposite(type) && !isElement ? `${type.name}_scalar` : type.name;
   };
 
-  const createValueType = (declared: PgType, isNullable: boolean, isElement: boolean): GqlValueType | undefined => {
-    const type = declared.kind === "domain" ? findBaseType(model, declared.oid) : declared;
+  const createValueType = (declaredType: PgType, isNullable: boolean, isElement: boolean): GqlValueType | undefined => {
+    const type = declaredType.kind === "domain" ? findBaseType(model, declaredType.oid) : declaredType;
     if (type === undefined) return undefined;
-    const cast = declared.sqlName;
+    const cast = declaredType.sqlName;
     if (type.kind === "array" && type.element !== undefined && !isArrayOpaque) {
       const elementType = findType(type.element);
       const element = elementType && createValueType(elementType, true, true);

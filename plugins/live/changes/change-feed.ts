@@ -34,13 +34,13 @@ export const openChangeFeed = async (context: PluginContext, handlers: ChangeHan
   startFeed(await context.openReplication(), handlers, STATUS_MS);
 
 /** Adapts the handlers of another plugin, which receive only the keys of changed rows. @rule X-REP-2 */
-export const withKeysOnly = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
-  committed: (xid, changes, lagMs) => committed(xid, extractKeys(changes), lagMs),
+export const withKeysOnly = ({ committed: onCommit, keyColumn, lost: onLost }: ChangeFeedHandlers): ChangeHandlers => ({
+  committed: (xid, changes, lagMs) => onCommit(xid, extractKeys(changes), lagMs),
   columns: (relation) => {
     const column = keyColumn(relation);
     return column === undefined ? [] : [column];
   },
-  lost,
+  lost: onLost,
 });
 
 export interface LockedFeed {
@@ -130,7 +130,7 @@ interface Reader {
   sendStatus(isAsking?: boolean): void;
 }
 
-const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buffer) => void): Reader => {
+const createReader = ({ committed: onCommit, columns }: ChangeHandlers, send: (bytes: Buffer) => void): Reader => {
   let position = 0n;
   let changes = createChangeCollector();
 
@@ -158,10 +158,14 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
         for (const name of completeNames.names) changes.addAny(name);
       else if (!changes.isAny(relation)) addRow(relation, neededColumns, text, completeNames.end, bytes);
     } else if (text.startsWith("COMMIT")) {
-      const changed = changes;
+      const committedChanges = changes;
       changes = createChangeCollector();
-      if (changed.tables.size > 0)
-        committed(Number.parseInt(text.slice("COMMIT ".length), 10) >>> 0, changed.tables, computeLagMs(text, bytes));
+      if (committedChanges.tables.size > 0)
+        onCommit(
+          Number.parseInt(text.slice("COMMIT ".length), 10) >>> 0,
+          committedChanges.tables,
+          computeLagMs(text, bytes),
+        );
     } else if (text.startsWith("BEGIN")) {
       changes = createChangeCollector();
     }

@@ -31,7 +31,7 @@ export interface ChangeIndex<Item extends object> {
   add(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
   remove(item: Item, marks: readonly IndexEntry<Item>[]): void;
   /** Adds the items that the rows concern to `items`. */
-  find(table: string, changed: ChangedRows, items: Set<Item>): void;
+  find(table: string, changedRows: ChangedRows, items: Set<Item>): void;
 }
 
 /** Creates an empty index. `onColumns` is called when columns are added. */
@@ -101,16 +101,16 @@ export const createChangeIndex = <Item extends object>(
         if (items?.size === 0) byKey.delete(key);
       }
     },
-    find: (table, changed, items) => {
+    find: (table, changedRows, items) => {
       const index = indexes.get(table);
       if (index === undefined) return;
       const { facts, columnIndexes } = index;
-      const keyAt = findPositions(changed.columns, [...(facts.identity ?? [])]);
+      const keyAt = findPositions(changedRows.columns, [...(facts.identity ?? [])]);
       const witnessAt =
-        facts.requiredNonKeyColumn === undefined ? -1 : changed.columns.indexOf(facts.requiredNonKeyColumn);
-      const rows = changed.rows.map((row) => completeVersions(row, facts, keyAt, witnessAt));
+        facts.requiredNonKeyColumn === undefined ? -1 : changedRows.columns.indexOf(facts.requiredNonKeyColumn);
+      const rows = changedRows.rows.map((row) => completeVersions(row, facts, keyAt, witnessAt));
       for (const shape of columnIndexes.values())
-        findInColumnIndex(shape, rows, findPositions(changed.columns, shape.columns), items);
+        findInColumnIndex(shape, rows, findPositions(changedRows.columns, shape.columns), items);
     },
   };
 };

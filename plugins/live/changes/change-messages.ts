@@ -118,13 +118,13 @@ export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: nu
   return texts;
 };
 
-const encodeRows = (changed: ChangedRows | undefined, maxBytes: number): string => {
-  if (changed === undefined) return "0";
-  const columns = JSON.stringify(changed.columns);
+const encodeRows = (changedRows: ChangedRows | undefined, maxBytes: number): string => {
+  if (changedRows === undefined) return "0";
+  const columns = JSON.stringify(changedRows.columns);
   const rows: string[] = [];
   let bytes = columns.length;
   let last = "";
-  for (const row of changed.rows) {
+  for (const row of changedRows.rows) {
     const text = JSON.stringify(row);
     if (text === last) continue; // A row that repeats the previous row is omitted, because it adds nothing.
     rows.push(text);

@@ -39,7 +39,7 @@ export const createChangeCollector = (): ChangeCollector => {
 
 /** Extracts the values of the first column, which is the key of the rows. */
 export const extractKeys = (changes: TableChanges): ChangedKeys =>
-  new Map([...changes].map(([relation, changed]) => [relation, changed && extractRowKeys(changed.rows)]));
+  new Map([...changes].map(([relation, changedRows]) => [relation, changedRows && extractRowKeys(changedRows.rows)]));
 
 const extractRowKeys = (rows: readonly RowChange[]): ReadonlySet<string> | undefined => {
   const keys = new Set<string>();

@@ -47,17 +47,17 @@ interface Gatherer {
 }
 
 export const createGatherer = (send: (changes: TableChanges) => void): Gatherer => {
-  let gathered = createChangeCollector();
+  let gatheredChanges = createChangeCollector();
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     timer = undefined;
-    const { tables } = gathered;
-    gathered = createChangeCollector();
+    const { tables } = gatheredChanges;
+    gatheredChanges = createChangeCollector();
     send(tables);
   };
   return {
     add: (changes) => {
-      gathered.addAll(changes);
+      gatheredChanges.addAll(changes);
       timer ??= setTimeout(flush, GATHER_MS);
     },
     close: () => clearTimeout(timer),

@@ -58,7 +58,7 @@ const getTriggerTables = (model: Model): Promise<readonly TableRow[]> =>
   model.pluginFacts[NAME] as Promise<readonly TableRow[]>;
 
 interface Notifications {
-  watch(interest: Interest, changed: Changed): Unwatch | undefined;
+  watch(interest: Interest, onChange: Changed): Unwatch | undefined;
   load(model: Model): void;
 }
 
@@ -77,9 +77,9 @@ const createNotifications = (context: PluginContext): Notifications => {
     const rows = await getTriggerTables(model);
     if (context.model() !== model) return;
     const previousCount = reportedTables.size;
-    const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
+    const triggeredTables = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
     const hasTriggers = ({ name, ancestors }: TableRow): boolean =>
-      [name, ...(ancestors ?? [])].every((tableName) => triggered.has(tableName));
+      [name, ...(ancestors ?? [])].every((tableName) => triggeredTables.has(tableName));
     reportedTables = new Set(rows.filter(hasTriggers).map(({ name }) => name));
     const descendantsByTable = new Map<string, string[]>();
     for (const { name, ancestors } of rows)
@@ -92,7 +92,8 @@ const createNotifications = (context: PluginContext): Notifications => {
 
   const onNotification = (relation: string): void => {
     const changedTables = [relation, ...(descendants.get(relation) ?? [])];
-    for (const [changed, { relations }] of interests) if (changedTables.some((name) => relations.has(name))) changed();
+    for (const [onChange, { relations }] of interests)
+      if (changedTables.some((name) => relations.has(name))) onChange();
   };
 
   const onMissed = (): void => {
@@ -100,7 +101,7 @@ const createNotifications = (context: PluginContext): Notifications => {
       hasListenFailed = false;
       return rewatch();
     }
-    for (const changed of interests.keys()) changed();
+    for (const onChange of interests.keys()) onChange();
   };
 
   /** Lets other change sources watch until notifications arrive. */
@@ -115,7 +116,7 @@ const createNotifications = (context: PluginContext): Notifications => {
         context.logger.warn("failed to look up the triggers for live queries", { reason: getErrorMessage(error) }),
       );
     },
-    watch: (interest, changed) => {
+    watch: (interest, onChange) => {
       if (
         hasListenFailed ||
         interest.isOpenEnded ||
@@ -123,10 +124,10 @@ const createNotifications = (context: PluginContext): Notifications => {
         ![...interest.relations].every((name) => reportedTables.has(name))
       )
         return undefined;
-      interests.set(changed, interest);
+      interests.set(onChange, interest);
       stop ??= context.listen(CHANNEL, onNotification, onMissed, onListenFailure);
       return () => {
-        interests.delete(changed);
+        interests.delete(onChange);
         if (interests.size > 0 || hasListenFailed) return;
         stop?.();
         stop = undefined;
@@ -154,11 +155,13 @@ export const liveTriggers = (take: (text: string) => void) =>
 
 const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
   const baseTables = await loadBaseTables(context, model);
-  const exposed = new Set([...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`));
+  const exposedRelations = new Set(
+    [...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`),
+  );
   const names = await context.query<{ schema: string; name: string }>(
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
   );
-  const { tables } = baseTables.findTables(exposed);
+  const { tables } = baseTables.findTables(exposedRelations);
   const routine = ident(model.schemas[0] ?? "public", TRIGGER);
   const statements = [
     sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,

@@ -7,7 +7,7 @@ import { pollSettings } from "../settings.ts";
 
 interface WatchedInterest {
   readonly isOpenEnded: boolean;
-  readonly changed: Changed;
+  readonly onChange: Changed;
 }
 
 /** Detects changes by polling the database. */
@@ -24,7 +24,7 @@ export const pollChanges = definePlugin({
 /** Selects a snapshot. Two equal snapshots mean that no writing transaction has ended in between. */
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
-const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
+const createPoll = (context: PluginContext): ((interest: Interest, onChange: Changed) => () => void) => {
   const { liveQueryInterval: intervalMs } = context.options;
   const interests = new Set<WatchedInterest>();
   let snapshot: string | undefined;
@@ -57,7 +57,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
     isChecking = true;
     const isChanged = await checkSnapshot();
     isChecking = false;
-    for (const interest of interests) if (isChanged || interest.isOpenEnded) interest.changed();
+    for (const interest of interests) if (isChanged || interest.isOpenEnded) interest.onChange();
     schedule(Math.max(1, intervalMs - (performance.now() - startedAtMs)));
   };
 
@@ -66,8 +66,8 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
     clearTimeout(timer);
   });
 
-  return ({ isOpenEnded }, changed) => {
-    const interest: WatchedInterest = { isOpenEnded, changed };
+  return ({ isOpenEnded }, onChange) => {
+    const interest: WatchedInterest = { isOpenEnded, onChange };
     interests.add(interest);
     schedule(intervalMs);
     return () => {

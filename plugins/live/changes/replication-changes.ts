@@ -41,7 +41,9 @@ const describeOtherSources = ({ registry, options }: PluginContext): string => {
   return sources.length === 0 ? "none" : sources.join("; otherwise ");
 };
 
-const createReplication = (context: PluginContext): ((interest: Interest, changed: Changed) => Unwatch | undefined) => {
+const createReplication = (
+  context: PluginContext,
+): ((interest: Interest, onChange: Changed) => Unwatch | undefined) => {
   const { logger } = context;
   const byRelation = new Map<string, Map<Changed, Interest>>();
   /** The columns whose values are needed from changed rows. */
@@ -85,10 +87,10 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       onChanges: (changes) => {
         // A live query of several relations gets one call for each relation, but runs once.
         for (const [relation, rows] of changes)
-          for (const changed of byRelation.get(relation)?.keys() ?? []) changed(relation, rows);
+          for (const onChange of byRelation.get(relation)?.keys() ?? []) onChange(relation, rows);
       },
       onMissed: () => {
-        for (const watching of byRelation.values()) for (const changed of watching.keys()) changed();
+        for (const watching of byRelation.values()) for (const onChange of watching.keys()) onChange();
       },
       onOpen: (isLeader) => {
         logger.info(
@@ -118,7 +120,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     await source?.close();
   });
 
-  return (interest, changed) => {
+  return (interest, onChange) => {
     const { relations, isOpenEnded } = interest;
     const from = getSource();
     if (isOpenEnded || from.isRefused) return undefined;
@@ -128,14 +130,14 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     for (const relation of relations) {
       let watching = byRelation.get(relation);
       if (watching === undefined) byRelation.set(relation, (watching = new Map()));
-      watching.set(changed, interest);
+      watching.set(onChange, interest);
     }
     gatherColumns(relations);
     interest.onColumns(() => gatherColumns(relations));
     return () => {
       for (const relation of relations) {
         const watching = byRelation.get(relation);
-        watching?.delete(changed);
+        watching?.delete(onChange);
         if (watching?.size === 0) byRelation.delete(relation);
       }
       gatherColumns(relations);

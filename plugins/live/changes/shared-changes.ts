@@ -251,7 +251,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     clearTimeout(retryTimer);
     clearTimeout(wantTimer);
     clearInterval(ticker);
-    const resigned = role === "leading" ? resign() : undefined;
+    const resignPromise = role === "leading" ? resign() : undefined;
     if (role === "seeking" || role === "following") publish(["leave"]);
     attemptNumber++;
     role = "idle";
@@ -259,7 +259,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     followers.clear();
     leaveBus?.();
     leaveBus = undefined;
-    await resigned;
+    await resignPromise;
   };
 
   const startReading = (): void => {

@@ -78,10 +78,10 @@ const parseTuple = (
 ): { readonly cells: readonly ReportedCell[]; readonly end: number } | undefined => {
   if (text.startsWith("(no-tuple-data)", from)) return { cells: NO_CELLS, end: text.length };
   const cells: ReportedCell[] = columns.map(() => 0);
-  let missing = columns.length;
+  let missingCount = columns.length;
   let position = from;
   while (position < text.length) {
-    if (isFollowed ? text.startsWith(NEW_TUPLE, position) : missing === 0) return { cells, end: position };
+    if (isFollowed ? text.startsWith(NEW_TUPLE, position) : missingCount === 0) return { cells, end: position };
     const isQuoted = text[position] === '"';
     const nameEnd = isQuoted ? findQuotedEnd(text, position + 1) + 1 : text.indexOf("[", position);
     if (nameEnd === -1 || text[nameEnd] !== "[") return undefined;
@@ -91,12 +91,12 @@ const parseTuple = (
     if (valueEnd >= text.length && isCut) return undefined;
     const index = columns.indexOf(name);
     if (index !== -1) {
-      missing--;
+      missingCount--;
       cells[index] = parseValue(text.slice(valueAt, valueEnd));
     }
     position = valueEnd + 1;
   }
-  return isCut && missing > 0 ? undefined : { cells, end: position };
+  return isCut && missingCount > 0 ? undefined : { cells, end: position };
 };
 
 const parseValue = (value: string): ReportedCell => {

@@ -20,16 +20,16 @@ interface Commit {
  *  One snapshot serves all commits that arrived in the meantime. */
 export const createVisibilityDelay = (
   context: PluginContext,
-  changed: (changes: TableChanges) => void,
+  onChanges: (changes: TableChanges) => void,
 ): ChangeHandlers["committed"] => {
-  let waiting = new Map<number, Commit>();
+  let waitingCommits = new Map<number, Commit>();
   let isChecking = false;
 
   const checkSnapshot = async (): Promise<void> => {
     isChecking = true;
-    while (waiting.size > 0) {
-      const commits = waiting;
-      waiting = new Map();
+    while (waitingCommits.size > 0) {
+      const commits = waitingCommits;
+      waitingCommits = new Map();
       let isSeen: (xid: number) => boolean;
       try {
         const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
@@ -41,21 +41,21 @@ export const createVisibilityDelay = (
       const visibleChanges = createChangeCollector();
       for (const [xid, commit] of commits) {
         if (!isSeen(xid)) {
-          waiting.set(xid, commit);
+          waitingCommits.set(xid, commit);
           continue;
         }
         visibleChanges.addAll(commit.changes);
         const lagMs = commit.lagMs + performance.now() - commit.receivedAtMs;
         context.counters.set("live-source-lag-seconds", lagMs / 1000);
       }
-      if (visibleChanges.tables.size > 0) changed(visibleChanges.tables);
-      if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (visibleChanges.tables.size > 0) onChanges(visibleChanges.tables);
+      if (waitingCommits.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     isChecking = false;
   };
 
   return (xid, changes, lagMs = 0) => {
-    waiting.set(xid, { changes, lagMs, receivedAtMs: performance.now() });
+    waitingCommits.set(xid, { changes, lagMs, receivedAtMs: performance.now() });
     if (!isChecking) void checkSnapshot();
   };
 };
@@ -65,10 +65,10 @@ const LOW_BITS = 0xffff_ffffn;
 /** Parses a snapshot such as `100:104:100,102`: all ids below 100, and 101 and 103, have ended. The ids of the feed are
  *  the low 32 bits. */
 const parseSnapshot = (text: string): ((xid: number) => boolean) => {
-  const [, next = "0", running = ""] = text.split(":");
+  const [, next = "0", runningIds = ""] = text.split(":");
   const limit = Number(BigInt(next) & LOW_BITS);
   const open = new Set(
-    running
+    runningIds
       .split(",")
       .filter((id) => id !== "")
       .map((id) => Number(BigInt(id) & LOW_BITS)),

@@ -111,7 +111,7 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
   const findTables: BaseTables["findTables"] = (relations, isIncomplete = false) => {
     const tables = new Set<string>();
     const seenTables = new Set<string>();
-    const reached = new Set<string>();
+    const reachedNames = new Set<string>();
     let isOpenEnded = isIncomplete;
     const visit = (name: string): void => {
       if (seenTables.has(name)) return;
@@ -121,7 +121,7 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
       if (row === undefined || row.isOpenEnded) isOpenEnded = true;
       if (row?.kind === "r" || row?.kind === "p") tables.add(name);
       for (const lead of row?.leads ?? []) {
-        reached.add(lead);
+        reachedNames.add(lead);
         visit(lead);
       }
     };
@@ -129,7 +129,7 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
     const factsByName = new Map<string, TableFacts>();
     for (const name of tables) {
       const row = rows.get(name);
-      if (row === undefined || reached.has(name)) continue;
+      if (row === undefined || reachedNames.has(name)) continue;
       const identity = row.identity === null ? undefined : new Set(row.identity);
       factsByName.set(name, {
         identity,

@@ -58,9 +58,9 @@ export interface Cohort {
   add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
   remove(subscription: Subscription): void;
   /** Handles a possible change of data that all queries of the cohort read. */
-  changed(): void;
+  handleChange(): void;
   /** Handles a possible change of data that the entry reads. */
-  entryChanged(entry: CohortEntry): void;
+  handleEntryChange(entry: CohortEntry): void;
   close(): void;
 }
 
@@ -323,10 +323,10 @@ export const createCohort = ({
     isRunning = true;
     const startedAtMs = performance.now();
     const list: CohortEntry[] = [];
-    const postponed: CohortEntry[] = [];
+    const postponedEntries: CohortEntry[] = [];
     for (const entry of isDirty ? entries.values() : dueEntries)
-      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? postponed : list).push(entry);
-    if (hasChanged) counts.skipped += entries.size - list.length - postponed.length;
+      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? postponedEntries : list).push(entry);
+    if (hasChanged) counts.skipped += entries.size - list.length - postponedEntries.length;
     hasChanged = false;
     isDirty = false;
     dueEntries.clear();
@@ -340,8 +340,8 @@ export const createCohort = ({
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
     else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_PAUSE_MS : Math.min(endedAtMs - startedAtMs, MAX_PAUSE_MS));
     if (isDirty || dueEntries.size > 0) schedule(0);
-    if (postponed.length > 0) schedule(MAX_PAUSE_MS);
-    for (const entry of postponed) if (entry.subscriptions.size > 0) dueEntries.add(entry);
+    if (postponedEntries.length > 0) schedule(MAX_PAUSE_MS);
+    for (const entry of postponedEntries) if (entry.subscriptions.size > 0) dueEntries.add(entry);
   };
 
   const onChange = (): void => {
@@ -392,12 +392,12 @@ export const createCohort = ({
       groups.remove(entry);
       if (entries.size === 0) whenEmpty(cohort);
     },
-    changed: () => {
+    handleChange: () => {
       if (isDirty) return;
       isDirty = true;
       onChange();
     },
-    entryChanged: (entry) => {
+    handleEntryChange: (entry) => {
       if (isDirty) return;
       dueEntries.add(entry);
       onChange();

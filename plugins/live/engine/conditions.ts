@@ -124,11 +124,12 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
   };
 
   const deriveFromComparison = (
-    { left, operator, operand, keyword, quantifier }: Comparison,
+    { left: leftOperand, operator, operand, keyword, quantifier }: Comparison,
     relation: Relation,
   ): Alternatives => {
-    if (left.kind !== "column" || left.scope !== undefined || (left.path?.length ?? 0) > 0) return ANY_ROW;
-    const kind = findKind(relation, left.name);
+    if (leftOperand.kind !== "column" || leftOperand.scope !== undefined || (leftOperand.path?.length ?? 0) > 0)
+      return ANY_ROW;
+    const kind = findKind(relation, leftOperand.name);
     if (kind === undefined) return ANY_ROW;
     let terms: readonly Term[] | undefined;
     if (operator === "is") {
@@ -136,7 +137,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
       terms = term && [term];
     } else if (operand !== undefined && (operator === "in" || (operator === "eq" && quantifier !== "all")))
       terms = buildTerms(operand, kind, operator === "in" || quantifier === "any");
-    return terms === undefined ? ANY_ROW : [new Map([[left.name, { kind, terms }]])];
+    return terms === undefined ? ANY_ROW : [new Map([[leftOperand.name, { kind, terms }]])];
   };
 
   const deriveFromPredicate = (predicate: Predicate | undefined, relation: Relation): Alternatives => {

@@ -24,7 +24,7 @@ const CHECKS_PER_SLICE = 50;
 const RETRY_MS = 5000;
 
 export const createCredentialWatch = (context: PluginContext): CredentialWatch => {
-  const watched = new Set<CredentialHolder>();
+  const watchedHolders = new Set<CredentialHolder>();
   let seenOptions = context.options;
   let isRunning = false;
   let isStale = false;
@@ -33,12 +33,12 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
 
   /** Checks the credentials of a holder. Returns false if a server error prevented the check. */
   const check = async (holder: CredentialHolder): Promise<boolean> => {
-    if (!watched.has(holder)) return true;
+    if (!watchedHolders.has(holder)) return true;
     try {
       await context.authorize(holder.credentials);
     } catch (error) {
       if (!(error instanceof RelApiError) || error.status >= 500) return false;
-      if (watched.delete(holder)) holder.onRefused(error);
+      if (watchedHolders.delete(holder)) holder.onRefused(error);
     }
     return true;
   };
@@ -47,7 +47,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
     let areAllChecked = true;
     do {
       isStale = false;
-      const holders = [...watched];
+      const holders = [...watchedHolders];
       for (let i = 0; i < holders.length && !isClosed; i += CHECKS_PER_SLICE) {
         // The pause lets other requests run. The first pause also lets every listener apply the new settings.
         await new Promise((resolve) => setImmediate(resolve));
@@ -61,7 +61,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
   const startCheck = (): void => {
     clearTimeout(timer);
     isStale = true;
-    if (isRunning || watched.size === 0) return;
+    if (isRunning || watchedHolders.size === 0) return;
     isRunning = true;
     void checkAll().finally(() => {
       isRunning = false;
@@ -80,11 +80,11 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
   });
   return {
     join: (session, holder) => {
-      watched.add(holder);
+      watchedHolders.add(holder);
       const forgetExpiry = scheduleExpiry(session, () => holder.onRefused());
       return () => {
         forgetExpiry();
-        watched.delete(holder);
+        watchedHolders.delete(holder);
       };
     },
   };
@@ -93,13 +93,13 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
 /** The longest delay of a Node timer, about 24 days. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Calls `expired` when the session's token expires. Returns a function that cancels it. @rule G-WS-15 */
-const scheduleExpiry = ({ expiresAtMs }: Session, expired: () => void): (() => void) => {
+/** Calls `onExpiry` when the session's token expires. Returns a function that cancels it. @rule G-WS-15 */
+const scheduleExpiry = ({ expiresAtMs }: Session, onExpiry: () => void): (() => void) => {
   if (expiresAtMs === undefined) return () => undefined;
   let timer: NodeJS.Timeout;
   const wait = (): void => {
     const leftMs = expiresAtMs - Date.now();
-    if (leftMs <= 0) return expired();
+    if (leftMs <= 0) return onExpiry();
     timer = setTimeout(wait, Math.min(leftMs, MAX_TIMER_MS));
   };
   timer = setTimeout(wait, 0);

@@ -14,33 +14,33 @@ export interface Limiter {
  *  one. @rule G-SUB-17 */
 export const createLimiter = (maxCount: number): Limiter => {
   /** The waiting runs, in order of arrival. */
-  const waiting: { readonly speed: RunSpeed; readonly start: () => void }[] = [];
-  const running: Record<RunSpeed, number> = { quick: 0, unknown: 0, slow: 0 };
+  const waitingRuns: { readonly speed: RunSpeed; readonly start: () => void }[] = [];
+  const runningCounts: Record<RunSpeed, number> = { quick: 0, unknown: 0, slow: 0 };
   const maxSlow = Math.max(1, maxCount >> 1);
   const maxUnsure = Math.max(1, maxCount - 1);
 
   const mayStart = (speed: RunSpeed): boolean => {
-    const unsure = running.unknown + running.slow;
-    if (running.quick + unsure >= maxCount) return false;
-    return speed === "quick" || (unsure < maxUnsure && (speed === "unknown" || running.slow < maxSlow));
+    const unsure = runningCounts.unknown + runningCounts.slow;
+    if (runningCounts.quick + unsure >= maxCount) return false;
+    return speed === "quick" || (unsure < maxUnsure && (speed === "unknown" || runningCounts.slow < maxSlow));
   };
 
   const startNext = (): void => {
-    const next = waiting.find(({ speed }) => mayStart(speed));
+    const next = waitingRuns.find(({ speed }) => mayStart(speed));
     if (next === undefined) return;
-    waiting.splice(waiting.indexOf(next), 1);
-    running[next.speed]++;
+    waitingRuns.splice(waitingRuns.indexOf(next), 1);
+    runningCounts[next.speed]++;
     next.start();
   };
 
   return {
     run: async (speed, task) => {
-      if (mayStart(speed) && waiting.every((run) => run.speed !== speed)) running[speed]++;
-      else await new Promise<void>((start) => waiting.push({ speed, start }));
+      if (mayStart(speed) && waitingRuns.every((run) => run.speed !== speed)) runningCounts[speed]++;
+      else await new Promise<void>((start) => waitingRuns.push({ speed, start }));
       try {
         return await task();
       } finally {
-        running[speed]--;
+        runningCounts[speed]--;
         startNext();
       }
     },

@@ -71,7 +71,7 @@ const createLiveQueries = (
   const buildCohortKey = createCohortKeyBuilder();
   const followsClock = createTimeDependence();
   /** The programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
-  const disproved = new WeakSet<Program>();
+  const disprovedPrograms = new WeakSet<Program>();
   let subscriptionBytes = 0;
   let isClosed = false;
   const runSignal = context.use(liveRunSignal);
@@ -172,7 +172,7 @@ const createLiveQueries = (
     row !== undefined &&
     complete === undefined &&
     (context.options.dbPreRequest ?? "") === "" &&
-    programs.every(({ program }) => program.isProven === true && !disproved.has(program));
+    programs.every(({ program }) => program.isProven === true && !disprovedPrograms.has(program));
 
   const findOrCreateCohort = (query: LiveQuery, row: string | undefined): Cohort => {
     const isShared = isShareable(query, row);
@@ -202,19 +202,20 @@ const createLiveQueries = (
   /** Plans the query of a subscription, and places the subscription in a cohort. @throws the synchronous errors of
    *  planning */
   const planSubscription = (subscription: Subscription): void => {
-    const planned = subscription.source.plan();
-    if (planned instanceof Promise) void planLater(subscription, planned);
+    const plan = subscription.source.plan();
+    if (plan instanceof Promise) void planLater(subscription, plan);
     else {
       subscription.pendingPlan = undefined;
-      joinCohort(subscription, planned);
+      joinCohort(subscription, plan);
     }
   };
 
-  const planLater = async (subscription: Subscription, planned: Promise<LiveQuery | LiveEvents>): Promise<void> => {
-    subscription.pendingPlan = planned;
-    const isStillSubscribed = (): boolean => allSubscriptions.has(subscription) && subscription.pendingPlan === planned;
+  const planLater = async (subscription: Subscription, pendingPlan: Promise<LiveQuery | LiveEvents>): Promise<void> => {
+    subscription.pendingPlan = pendingPlan;
+    const isStillSubscribed = (): boolean =>
+      allSubscriptions.has(subscription) && subscription.pendingPlan === pendingPlan;
     try {
-      const query = await planned;
+      const query = await pendingPlan;
       if (isStillSubscribed()) joinCohort(subscription, query);
     } catch (error) {
       if (isStillSubscribed()) refuse(subscription, error);
@@ -291,7 +292,7 @@ const createLiveQueries = (
   /** Plans all queries of a cohort again, because its callers may no longer share the statement. @rule G-SUB-11 */
   const endSharing = (cohort: Cohort): void => {
     const entries = [...cohort.entries.values()];
-    for (const { query } of entries) for (const { program } of query.programs) disproved.add(program);
+    for (const { query } of entries) for (const { program } of query.programs) disprovedPrograms.add(program);
     removeCohort(cohort);
     for (const { subscriptions } of entries) for (const subscription of subscriptions) replan(subscription);
   };

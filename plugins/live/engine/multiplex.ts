@@ -82,19 +82,19 @@ export const mayPlannerReadValues = (program: Program): boolean => {
  *  The column `types` of the row is a JSON array of type names, one for each parameter. */
 export const buildTypesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
-  const prepared = ident(name);
+  const statementName = ident(name);
   const buildPlainStatement = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
     ...toStatement(fragment),
     columns,
   });
   return createProgram(
     [
-      buildPlainStatement(sql`prepare ${prepared} as ${catalogText(text)}`),
+      buildPlainStatement(sql`prepare ${statementName} as ${catalogText(text)}`),
       buildPlainStatement(
         sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
         ["types"],
       ),
-      buildPlainStatement(sql`deallocate ${prepared}`),
+      buildPlainStatement(sql`deallocate ${statementName}`),
     ],
     { main: 1, relations: program.relations, isOpenEnded: program.isOpenEnded, isProven: program.isProven },
   );
@@ -177,14 +177,14 @@ export const buildMultiplexedProgram = (
     values.set(key, { name, value: sql`${ident(SUBSCRIBERS, column)}::${catalogText(type)}` });
     return ident(VALUES, name);
   });
-  const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
+  const columnDefinitions = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
   const castValues =
     values.size === 0
       ? empty
       : sql` cross join lateral (select ${join([...values.values()].map(({ name, value }) => sql`${value} as ${ident(name)}`))} offset 0) as ${ident(VALUES)}`;
   const { answer, from, where } = selectChangedRows(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
-  const changed = tables.length === 0 ? empty : sql`, ${buildTableCheck(tables)}`;
-  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${changed} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared})${castValues} cross join lateral ${from} where ${where}`;
+  const tableCheck = tables.length === 0 ? empty : sql`, ${buildTableCheck(tables)}`;
+  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${tableCheck} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${columnDefinitions})${castValues} cross join lateral ${from} where ${where}`;
   const statement: ProgramStatement = {
     ...toStatement(fragment),
     columns: [ANSWERS, ...(tables.length === 0 ? [] : ["changed"])],

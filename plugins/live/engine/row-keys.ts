@@ -49,10 +49,10 @@ const NO_ROW: IndexedValues = { columns: [], kinds: [], keys: [] };
  *  else all columns. Any row matches if no value can be compared, or if there are too many values. */
 export const buildIndexedValues = (condition: Condition, facts: TableFacts, query: LiveQuery): IndexedValues => {
   const usable = [...condition].filter(([name]) => !facts.looselyEqualColumns.has(name));
-  const reported = usable.filter(([name]) => facts.identity?.has(name) !== false);
+  const reportedColumns = usable.filter(([name]) => facts.identity?.has(name) !== false);
   const parts: { readonly name: string; readonly kind: ComparableKind; readonly values: readonly (string | null)[] }[] =
     [];
-  for (const [name, { kind, terms }] of reported.length > 0 ? reported : usable) {
+  for (const [name, { kind, terms }] of reportedColumns.length > 0 ? reportedColumns : usable) {
     const values = resolveTerms(terms, kind, query);
     if (values?.length === 0) return NO_ROW;
     if (values !== undefined && values.length <= MAX_VALUES) parts.push({ name, kind, values });
@@ -84,10 +84,10 @@ const resolveTerms = (
     if ("isNull" in term) values.add(null);
     else if ("text" in term) values.add(term.text);
     else {
-      const [bound] = fillSlots([term.slot], program?.values ?? [], query.session);
-      if (bound === null || bound === undefined) continue; // No value equals NULL, so NULL adds no key.
-      if (typeof bound !== "string") return undefined;
-      const items = term.isList ? parseArrayLiteral(bound) : [bound];
+      const [boundValue] = fillSlots([term.slot], program?.values ?? [], query.session);
+      if (boundValue === null || boundValue === undefined) continue; // No value equals NULL, so NULL adds no key.
+      if (typeof boundValue !== "string") return undefined;
+      const items = term.isList ? parseArrayLiteral(boundValue) : [boundValue];
       if (items === undefined) return undefined;
       for (const item of items) {
         if (item === null) continue;

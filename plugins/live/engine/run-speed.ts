@@ -46,18 +46,18 @@ export const createSlowLane = <Entry extends RunHistory>(
   onDueAgain: (entries: readonly Entry[]) => void,
 ): SlowLane<Entry> => {
   /** The running entries, with a flag for entries that became due again. */
-  const running = new Map<Entry, boolean>();
+  const runningEntries = new Map<Entry, boolean>();
   return {
     take: (list, size, run) => {
-      if (running.size === 0 && list.every(({ slowBatchSize }) => slowBatchSize === undefined)) return list;
-      for (const entry of list) if (running.has(entry)) running.set(entry, true);
-      const free = list.filter((entry) => !running.has(entry));
+      if (runningEntries.size === 0 && list.every(({ slowBatchSize }) => slowBatchSize === undefined)) return list;
+      for (const entry of list) if (runningEntries.has(entry)) runningEntries.set(entry, true);
+      const free = list.filter((entry) => !runningEntries.has(entry));
       const slow = free.filter(({ slowBatchSize }) => slowBatchSize !== undefined);
-      for (const entry of slow) running.set(entry, false);
+      for (const entry of slow) runningEntries.set(entry, false);
       for (const batch of splitIntoBatches(slow, Math.min(size, ...slow.map(({ slowBatchSize = 1 }) => slowBatchSize))))
         void run(batch).then(() => {
-          const dueEntries = batch.filter((entry) => running.get(entry) === true);
-          for (const entry of batch) running.delete(entry);
+          const dueEntries = batch.filter((entry) => runningEntries.get(entry) === true);
+          for (const entry of batch) runningEntries.delete(entry);
           onDueAgain(dueEntries);
         });
       return slow.length === 0 ? free : free.filter(({ slowBatchSize }) => slowBatchSize === undefined);

@@ -123,7 +123,7 @@ export const createRunner = (context: PluginContext): Runner => {
     return JSON.parse(row?.["types"] ?? "[]") as string[];
   };
 
-  const multiplexed = context.caches.create({
+  const multiplexedPrograms = context.caches.create({
     name: "live statements",
     make: (ask: Ask<Multiplexing>): Promise<Program | undefined> => {
       const program = ask(PROGRAM);
@@ -154,7 +154,7 @@ export const createRunner = (context: PluginContext): Runner => {
     const [boundProgram] = query.programs;
     // A query without a row runs by itself (`encodeRow` in live-queries.ts).
     if (boundProgram === undefined || row === undefined) return undefined;
-    const { value: multiplexedProgram, commit: keep } = multiplexed.get({
+    const { value: multiplexedProgram, commit: keep } = multiplexedPrograms.get({
       program: boundProgram.program,
       model: context.model(),
       databaseRole: facts.session.databaseRole,

@@ -76,8 +76,8 @@ export const createTimeDependence = (): IsTimeDependent => {
         clock.isRead ||
         (program.isProven !== true && hasSessionTimeWord(session)) ||
         fillSlots(clock.slots, values, session).some((value) => {
-          const bound = getBoundValue(value);
-          return typeof bound === "string" && hasTimeWord(bound);
+          const boundValue = getBoundValue(value);
+          return typeof boundValue === "string" && hasTimeWord(boundValue);
         })
       );
     });

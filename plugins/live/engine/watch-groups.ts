@@ -23,7 +23,7 @@ interface WatchGroup {
   readonly anyRowCohorts: ReadonlyMap<string, Set<Cohort>>;
   readonly index: ChangeIndex<CohortEntry>;
   readonly failing: Set<CohortEntry>;
-  readonly changed: Changed;
+  readonly onChange: Changed;
   readonly interest: Interest;
   unwatch: Unwatch | undefined;
   entryCount: number;
@@ -38,7 +38,7 @@ export const createWatchGroups = (
   const loadBaseTables = createBaseTablesLoader(context);
   const groups = new Map<string, WatchGroup>();
   const groupByCohort = new Map<Cohort, WatchGroup>();
-  const waiting = new Set<Cohort>();
+  const waitingCohorts = new Set<Cohort>();
   const { counters } = context;
 
   const createGroup = (queryTables: QueryTables): WatchGroup => {
@@ -49,17 +49,17 @@ export const createWatchGroups = (
     const index = createChangeIndex<CohortEntry>(queryTables.directTables, () => listener());
 
     const markChanged = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<CohortEntry>): void => {
-      let skipped = group.entryCount;
+      let skippedCount = group.entryCount;
       for (const cohort of dirty) {
-        skipped -= cohort.entries.size;
-        cohort.changed();
+        skippedCount -= cohort.entries.size;
+        cohort.handleChange();
       }
       for (const entry of entries) {
         if (dirty.has(entry.cohort)) continue;
-        skipped--;
-        entry.cohort.entryChanged(entry);
+        skippedCount--;
+        entry.cohort.handleEntryChange(entry);
       }
-      counters.add("live-queries-skipped", skipped);
+      counters.add("live-queries-skipped", skippedCount);
     };
 
     const group: WatchGroup = {
@@ -76,7 +76,7 @@ export const createWatchGroups = (
         columns: index.columns,
         onColumns: (columnsListener) => void (listener = columnsListener),
       },
-      changed: (relation, rows) => {
+      onChange: (relation, rows) => {
         if (relation === undefined || rows === undefined) return markChanged(cohorts, NO_ENTRIES);
         const touchedEntries = new Set(failing);
         index.find(relation, rows, touchedEntries);
@@ -97,7 +97,7 @@ export const createWatchGroups = (
   };
 
   const watch = (group: WatchGroup): void => {
-    group.unwatch = runGuarded(() => watchChanges.call(group.interest, group.changed));
+    group.unwatch = runGuarded(() => watchChanges.call(group.interest, group.onChange));
     if (group.unwatch === undefined)
       context.logger.warn("no change source can watch a live query; it returns one result", {
         relations: [...group.queryTables.tables],
@@ -128,24 +128,24 @@ export const createWatchGroups = (
     for (const entry of cohort.entries.values()) addEntry(group, entry);
     if (isNew) watch(group);
     // The cohort runs again, because changes until now were not watched.
-    if (group.unwatch !== undefined) cohort.changed();
+    if (group.unwatch !== undefined) cohort.handleChange();
   };
 
   const join = (cohort: Cohort): void => {
-    waiting.add(cohort);
+    waitingCohorts.add(cohort);
     loadBaseTables(context.model()).then(
       (baseTables) => {
-        if (waiting.delete(cohort))
+        if (waitingCohorts.delete(cohort))
           addCohort(cohort, baseTables.findTables(cohort.facts.relations, cohort.facts.isOpenEnded));
       },
-      () => setTimeout(() => waiting.has(cohort) && join(cohort), RETRY_MS),
+      () => setTimeout(() => waitingCohorts.has(cohort) && join(cohort), RETRY_MS),
     );
   };
 
   return {
     join,
     leave: (cohort) => {
-      waiting.delete(cohort);
+      waitingCohorts.delete(cohort);
       const group = groupByCohort.get(cohort);
       if (group === undefined) return;
       groupByCohort.delete(cohort);
@@ -156,7 +156,7 @@ export const createWatchGroups = (
       groups.delete(group.queryTables.key);
       unwatch(group);
     },
-    isWaiting: (cohort) => waiting.has(cohort),
+    isWaiting: (cohort) => waitingCohorts.has(cohort),
     add: (entry) => {
       const group = groupByCohort.get(entry.cohort);
       if (group !== undefined) addEntry(group, entry);
@@ -172,7 +172,7 @@ export const createWatchGroups = (
         unwatch(group);
         watch(group);
         // The cohorts run again, because changes in between were not watched.
-        if (group.unwatch !== undefined) for (const cohort of group.cohorts) cohort.changed();
+        if (group.unwatch !== undefined) for (const cohort of group.cohorts) cohort.handleChange();
       }
     },
   };

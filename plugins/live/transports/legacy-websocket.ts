@@ -84,7 +84,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
     },
   };
   const socketSession = new SocketSession(connection, messages, KEEP_ALIVE);
-  const { running } = socketSession;
+  const { runningQueries } = socketSession;
 
   const init = async (payload: Json | undefined): Promise<void> => {
     if (socketSession.caller !== undefined || initError !== undefined) return;
@@ -105,9 +105,9 @@ const openConversation = (connection: ClientConnection): Conversation => {
         ? startFailed(`cannot start as connection_init failed with: ${initError}`)
         : caller === undefined
           ? startFailed("start received before the connection is initialised")
-          : running.has(id)
+          : runningQueries.has(id)
             ? startFailed(`an operation already exists with this id: ${id}`)
-            : running.size >= limit
+            : runningQueries.size >= limit
               ? tooManyOperations(limit)
               : undefined;
     if (reason !== undefined || caller === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
@@ -150,7 +150,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
   return {
     receive: take,
     receiveAtOnce: (text, isNext) => isNext && stopAtOnce(text),
-    ended: () => socketSession.end(),
+    handleEnd: () => socketSession.end(),
   };
 };
 

@@ -44,7 +44,9 @@ export const startOperation = (
     const request = engine.readRequest(payload);
     const document = engine.prepare(request, caller.session, connection);
     if (!(document instanceof Promise)) return start(request, document);
-    return document.then((prepared) => (connection.isOpen() ? start(request, prepared) : undefined)).catch(refuse);
+    return document
+      .then((validatedDocument) => (connection.isOpen() ? start(request, validatedDocument) : undefined))
+      .catch(refuse);
   } catch (error) {
     refuse(error);
   }
@@ -123,7 +125,7 @@ const subscribe = (
       messages.sendComplete(id);
     },
   });
-  socketSession.running.set(id, () => {
+  socketSession.runningQueries.set(id, () => {
     unsubscribe();
     patcher?.close();
     sendQueue.forget(entry);
@@ -131,7 +133,7 @@ const subscribe = (
 };
 
 const UNKNOWN_OPERATION = { kind: "other" };
-const [OK, FAILED] = [200, 400];
+const [OK, BAD_REQUEST] = [200, 400];
 
 /** Reports the operation to `requestSignal` and to its trace, once: at its first result, or at its end. */
 type Report = (bytes: number, error?: unknown) => void;
@@ -149,7 +151,7 @@ const createReport = ({ context, request }: ClientConnection, exchange: SocketEx
       request,
       surface: "graphql",
       operation: exchange.operation ?? UNKNOWN_OPERATION,
-      status: error === undefined ? OK : FAILED,
+      status: error === undefined ? OK : BAD_REQUEST,
       errorCode: error === undefined ? undefined : error instanceof RelApiError ? error.code : "internal",
       bytes,
       durationMs: performance.now() - startedAtMs,

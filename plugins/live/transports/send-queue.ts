@@ -90,9 +90,9 @@ export class SendQueue {
     }
     if (this.isSlow) return;
     this.#pendingEntries = undefined;
-    const waiting = this.#waiting ?? [];
+    const waiters = this.#waiting ?? [];
     this.#waiting = undefined;
-    for (const resolve of waiting) resolve();
+    for (const resolve of waiters) resolve();
     this.#owner.whenFast();
   }
 }

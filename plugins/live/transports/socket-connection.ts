@@ -34,7 +34,7 @@ export interface Conversation {
    *  message has to wait. @rule G-WS-16a */
   receiveAtOnce(text: string, isNext: boolean): boolean;
   /** Called when the connection has ended. */
-  ended(): void;
+  handleEnd(): void;
 }
 
 /** The number of messages that may wait for an earlier message to finish. Beyond this number, the socket is paused. */
@@ -106,7 +106,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     return () => void listeners.delete(listener);
   }
 
-  received(text: string): void {
+  handleMessage(text: string): void {
     if (this.#isBusy && this.isOpen() && !this.sendQueue.isSlow && text.length <= MAX_URGENT_LENGTH) {
       if (this.#conversation.receiveAtOnce(text, this.#waiting === undefined)) return;
     }
@@ -115,9 +115,9 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     if ((this.#waiting?.length ?? 0) >= MAX_WAITING) this.#webSocket.pause();
   }
 
-  ended(): void {
+  handleEnd(): void {
     this.#waiting = undefined;
-    this.#conversation.ended();
+    this.#conversation.handleEnd();
     for (const listener of this.#goneListeners ?? []) listener();
   }
 

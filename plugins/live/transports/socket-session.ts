@@ -35,7 +35,7 @@ export interface OperationMessages {
 /** The session of a socket. It is a class to save memory, because there are many thousands of connections. */
 export class SocketSession implements BeatingConnection {
   /** The functions that stop the live queries, by the ids of the client. */
-  readonly running = new Map<string, () => void>();
+  readonly runningQueries = new Map<string, () => void>();
   /** The query or mutation that runs now. */
   current: { readonly id: string; readonly cancel: () => void } | undefined;
   /** Undefined until `authorize` has succeeded. */
@@ -76,8 +76,8 @@ export class SocketSession implements BeatingConnection {
 
   /** Stops the live query with this id, if there is one. */
   stop(id: string): void {
-    const stop = this.running.get(id);
-    this.running.delete(id);
+    const stop = this.runningQueries.get(id);
+    this.runningQueries.delete(id);
     stop?.();
   }
 
@@ -85,7 +85,7 @@ export class SocketSession implements BeatingConnection {
    *  @rule G-WS-16a */
   stopRunning(id: string): boolean {
     if (this.current?.id === id) this.current.cancel();
-    else if (this.running.has(id)) this.stop(id);
+    else if (this.runningQueries.has(id)) this.stop(id);
     else return false;
     return true;
   }
@@ -95,6 +95,6 @@ export class SocketSession implements BeatingConnection {
     this.#hasEnded = true;
     this.connection.heartbeat.leave(this);
     this.#forgetCredentials?.();
-    for (const id of this.running.keys()) this.stop(id);
+    for (const id of this.runningQueries.keys()) this.stop(id);
   }
 }

@@ -136,16 +136,16 @@ const createSockets = (context: PluginContext): Sockets => {
         '{"path":"$","error":"too many connections","code":"unexpected"}',
         "Retry-After: 1\r\n",
       );
-    const offered = (request.headers["sec-websocket-protocol"] ?? "")
+    const offeredProtocols = (request.headers["sec-websocket-protocol"] ?? "")
       .split(",")
       .map((name) => name.trim())
       .filter((name) => name !== "");
     const protocol =
-      offered.length === 0
+      offeredProtocols.length === 0
         ? (protocols.find((socketProtocol) => socketProtocol.isDefaultOn(path)) ?? protocols[0])
-        : protocols.find((socketProtocol) => offered.includes(socketProtocol.name));
+        : protocols.find((socketProtocol) => offeredProtocols.includes(socketProtocol.name));
     // A client sees the close code only if its subprotocol was accepted.
-    acceptedProtocol = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
+    acceptedProtocol = offeredProtocols.length === 0 ? false : (protocol?.name ?? offeredProtocols[0] ?? false);
     socketServer.handleUpgrade(request, socket, head, (webSocket) => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
       forgetHeaders(request);
@@ -167,7 +167,7 @@ const createSockets = (context: PluginContext): Sockets => {
 
   // All sockets share the listeners, because listeners for each socket would take most of its memory.
   const onMessage = function (this: WebSocket, data: Buffer): void {
-    openConnections.get(this)?.received(data.toString());
+    openConnections.get(this)?.handleMessage(data.toString());
   };
   /** The close event that follows gives the reason of the error. */
   const onError = ({ code }: NodeJS.ErrnoException): void => {
@@ -176,7 +176,7 @@ const createSockets = (context: PluginContext): Sockets => {
   const onClose = function (this: WebSocket): void {
     const connection = openConnections.get(this);
     openConnections.delete(this);
-    connection?.ended();
+    connection?.handleEnd();
   };
 
   context.use(takeUpgradeHook).tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);

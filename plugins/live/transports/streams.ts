@@ -73,14 +73,14 @@ const createAnswerStream = (context: PluginContext) => {
         },
       };
       heartbeat.join(beating);
-      const ended = (): void => {
+      const onClose = (): void => {
         if (isEnded) return;
         isEnded = true;
         heartbeat.leave(beating);
         sendQueue.forget(live);
         stop?.();
       };
-      response.on("close", ended);
+      response.on("close", onClose);
       // A short message must not wait for the next one.
       response.socket?.setNoDelay(true);
       stop = start({
@@ -100,7 +100,7 @@ const createAnswerStream = (context: PluginContext) => {
           if (pendingMessage !== undefined) sendQueue.sendFrame(pendingMessage.encode());
           if (last !== undefined) write(format.encode(last));
           if (format.end !== undefined) write(format.end);
-          ended();
+          onClose();
           response.end();
         },
       });
@@ -249,9 +249,9 @@ const createSurface = (
       );
     },
     encodeError: (error, { session }) => {
-      const encoded = findEngine()?.encodeErrors(error, session);
-      const status = encoded?.keepsStatus === true ? encoded.status : 200;
-      return buildJsonAnswer(status, encoded?.body ?? "", encoded?.headers);
+      const encodedErrors = findEngine()?.encodeErrors(error, session);
+      const status = encodedErrors?.keepsStatus === true ? encodedErrors.status : 200;
+      return buildJsonAnswer(status, encodedErrors?.body ?? "", encodedErrors?.headers);
     },
   };
 };

@@ -155,7 +155,7 @@ class WebsocketConversation implements Conversation, OperationMessages {
     );
   }
 
-  ended(): void {
+  handleEnd(): void {
     this.#endInit();
     this.#socketSession.end();
   }
@@ -181,11 +181,11 @@ class WebsocketConversation implements Conversation, OperationMessages {
 
   #subscribe(id: string, payload: Json): Promise<void> | void {
     const connection = this.#connection;
-    const { caller, running } = this.#socketSession;
+    const { caller, runningQueries } = this.#socketSession;
     if (caller === undefined) return connection.close(4401, "Unauthorized");
-    if (running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
+    if (runningQueries.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
     const limit = connection.context.options.maxSocketOperations;
-    if (running.size >= limit) return this.sendRefusal(id, tooManyOperations(limit));
+    if (runningQueries.size >= limit) return this.sendRefusal(id, tooManyOperations(limit));
     return startOperation(this.#socketSession, caller, id, payload);
   }
 }

@@ -87,7 +87,7 @@ const matchLayer = (layer: Layer, path: string): readonly string[] => {
     return []; // The path has a malformed percent-escape.
   }
   if (match === false || match === undefined || match === null) return [];
-  const matched = match === true ? layer.path : (match as { readonly path?: unknown }).path;
-  const remainingPath = path.slice(typeof matched === "string" ? matched.replace(/\/$/, "").length : 0);
+  const matchedPath = match === true ? layer.path : (match as { readonly path?: unknown }).path;
+  const remainingPath = path.slice(typeof matchedPath === "string" ? matchedPath.replace(/\/$/, "").length : 0);
   return remainingPath === "" ? ["/"] : remainingPath.startsWith("/") ? [remainingPath] : [];
 };

@@ -21,15 +21,19 @@ const buildOriginHeaders = (policy: OriginPolicy, origin: string): Headers =>
         ["Access-Control-Allow-Credentials", "true"],
       ];
 
-/** Builds the CORS headers of a response to a request from that origin. `exposed` lists additional header names. @rule
+/** Builds the CORS headers of a response to a request from that origin. `exposedHeaders` lists additional header names. @rule
  *  R-COR-1 R-COR-3 */
-const buildCorsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[]): Headers => {
+const buildCorsHeaders = (
+  policy: OriginPolicy,
+  origin: string | undefined,
+  exposedHeaders: readonly string[],
+): Headers => {
   if (origin === undefined || !policy.allows(origin)) return [];
   return [
     ...buildOriginHeaders(policy, origin),
     [
       "Access-Control-Expose-Headers",
-      exposed.length === 0 ? EXPOSED_HEADERS : `${EXPOSED_HEADERS}, ${exposed.join(", ")}`,
+      exposedHeaders.length === 0 ? EXPOSED_HEADERS : `${EXPOSED_HEADERS}, ${exposedHeaders.join(", ")}`,
     ],
   ];
 };
@@ -46,14 +50,14 @@ const answerPreflight = (policy: OriginPolicy, header: (name: string) => string 
     !policy.allows(origin)
   )
     return undefined;
-  const requested = header("access-control-request-headers");
-  const names = requested?.split(",").map((name) => name.trim()) ?? [];
+  const requestedHeaders = header("access-control-request-headers");
+  const names = requestedHeaders?.split(",").map((name) => name.trim()) ?? [];
   return {
     status: 200,
     headers: [
       ...buildOriginHeaders(policy, origin),
       ["Access-Control-Allow-Methods", METHODS.join(", ")],
-      ...(requested === undefined
+      ...(requestedHeaders === undefined
         ? []
         : [
             [

@@ -51,8 +51,8 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = transaction.endedAtMs, endedAtMs } = transaction;
       const rows = sumRows(transaction);
-      const existing = totals.get(exchange);
-      if (existing === undefined) {
+      const existingTotals = totals.get(exchange);
+      if (existingTotals === undefined) {
         totals.set(exchange, {
           ms: endedAtMs - beganAtMs,
           waitMs: beganAtMs - askedAtMs,
@@ -61,10 +61,10 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
         });
         return;
       }
-      existing.ms += endedAtMs - beganAtMs;
-      existing.waitMs += beganAtMs - askedAtMs;
-      existing.transactions++;
-      if (rows !== undefined) existing.rows = (existing.rows ?? 0) + rows;
+      existingTotals.ms += endedAtMs - beganAtMs;
+      existingTotals.waitMs += beganAtMs - askedAtMs;
+      existingTotals.transactions++;
+      if (rows !== undefined) existingTotals.rows = (existingTotals.rows ?? 0) + rows;
     });
 
   const findTraceIds = (exchange: OpenExchange): Partial<TraceIds> => {

@@ -21,14 +21,14 @@ export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined,
  *  X-MET-2 */
 export const createRoleLabel = (context: PluginContext): RoleLabel => {
   let model: Model | undefined;
-  context.onModel((loaded) => {
-    model = loaded;
+  context.onModel((loadedModel) => {
+    model = loadedModel;
   });
-  const bounded = createBoundedLabel();
+  const boundLabel = createBoundedLabel();
   return (session, surface) => {
     if (session === undefined) return "none";
     const { role, isAdmin } = session;
     const isKnown = isAdmin || model?.roles.has(role) === true || model?.loginRoles?.get(surface)?.has(role) === true;
-    return isKnown ? bounded(role) : OTHER_LABEL;
+    return isKnown ? boundLabel(role) : OTHER_LABEL;
   };
 };

@@ -115,7 +115,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
   /** The last metrics of each other worker. */
   const lastMetrics = new Map<number, MetricValues>();
   /** The sum of the metrics of the workers that have ended. */
-  let ended: MetricValues = [];
+  let endedMetrics: MetricValues = [];
 
   return {
     text: async () => {
@@ -127,12 +127,12 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
         if (isPrimarySilent || workerIds.includes(id)) cumulative.push(filterCumulative(metrics));
         else {
           lastMetrics.delete(id);
-          ended = aggregateMetrics([ended, filterCumulative(metrics)]).getMetricsAsArray();
+          endedMetrics = aggregateMetrics([endedMetrics, filterCumulative(metrics)]).getMetricsAsArray();
         }
       }
       for (const [id, metrics] of answers) lastMetrics.set(id, metrics);
       const silent = workerIds.filter((id) => id !== self && !answers.has(id)).length;
-      const sum = aggregateMetrics([await readOwnMetrics(), ...answers.values(), ...cumulative, ended]);
+      const sum = aggregateMetrics([await readOwnMetrics(), ...answers.values(), ...cumulative, endedMetrics]);
       addWorkerCounts(prom, sum, answers.size + 1, silent);
       return sum.metrics();
     },

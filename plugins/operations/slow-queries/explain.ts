@@ -16,7 +16,7 @@ import {
 
 const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
 /** Matches quoted values in a plan, which come from views, policies and metadata, and may be confidential. */
-const QUOTED = /'(?:[^']|'')*'/g;
+const QUOTED_VALUE = /'(?:[^']|'')*'/g;
 
 /** The setting that makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has
  *  `generic_plan` for this purpose; the setting also works in older versions. */
@@ -29,12 +29,12 @@ const buildExplainProgram = ({ text, slots }: ProgramStatement, relations: Progr
   const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
   const buildStatement = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
   const executeStatements = [buildStatement(sql`execute ${name}${values}`)];
-  const explained = explainProgram(createProgram(executeStatements, { relations }), "costs");
+  const explainedProgram = explainProgram(createProgram(executeStatements, { relations }), "costs");
   return {
-    ...explained,
+    ...explainedProgram,
     statements: [
       buildStatement(sql`prepare ${name} as ${catalogText(text)}`),
-      ...explained.statements,
+      ...explainedProgram.statements,
       buildStatement(sql`deallocate ${name}`),
     ],
     main: 1,
@@ -64,5 +64,5 @@ export const explain = async (
     end: "commit",
     skipsPreRequest: true,
   });
-  return row?.["plan"]?.replace(QUOTED, "'?'");
+  return row?.["plan"]?.replace(QUOTED_VALUE, "'?'");
 };

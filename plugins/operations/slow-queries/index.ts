@@ -15,8 +15,8 @@ const MAX_EXPLAINED = 1000;
 const MAX_TEXT_LENGTH = 10_000;
 
 const buildPlanKey = ({ execution: { exchange, programs } }: EndedTransaction): string => {
-  const planned = exchange?.plans;
-  if (typeof planned === "object" && planned !== null) return hashPlan(planned);
+  const plans = exchange?.plans;
+  if (typeof plans === "object" && plans !== null) return hashPlan(plans);
   const texts = programs.flatMap(({ program }) => program.statements.map(({ text }) => text));
   return createHash("sha256").update(texts.join("\n")).digest("base64url").slice(0, 22);
 };
@@ -28,13 +28,13 @@ export const slowQueries = definePlugin({
   apply: (_hooks, context) => {
     const { logger } = context;
     /** The time at which the plan of each statement was last logged. */
-    const explained = new Map<string, number>();
+    const explainTimes = new Map<string, number>();
 
     const mayExplain = (text: string): boolean => {
       const nowMs = performance.now();
-      if (nowMs - (explained.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
-      if (explained.size >= MAX_EXPLAINED) explained.clear();
-      explained.set(text, nowMs);
+      if (nowMs - (explainTimes.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
+      if (explainTimes.size >= MAX_EXPLAINED) explainTimes.clear();
+      explainTimes.set(text, nowMs);
       return true;
     };
 

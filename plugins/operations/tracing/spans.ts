@@ -41,7 +41,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
   const isSampled = (): boolean => Math.random() < traceRatio;
-  const opened = createExchangeSlot<OpenSpan>();
+  const spanSlot = createExchangeSlot<OpenSpan>();
   /** The names of the headers that carry trace contexts. They are read at the first request, when the SDK is
    *  registered. */
   let headerNames: readonly string[] | undefined;
@@ -53,7 +53,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     });
     return headers.length === 0 ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, Object.fromEntries(headers));
   };
-  const findSpan = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
+  const findSpan = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && spanSlot.get(exchange);
 
   /** Records a span of an operation that has already ended. */
   const record = (
@@ -81,14 +81,14 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     // the span `plan` covers the time before a statement, in which the request is read, authorized and planned
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
-    const failed = error === undefined ? undefined : readErrorCode(error);
+    const errorCode = error === undefined ? undefined : readErrorCode(error);
     record(
       "acquire",
       SpanKind.INTERNAL,
       request.context,
       [askedAtMs, beganAtMs ?? endedAtMs],
       {},
-      beganAtMs === undefined ? failed : undefined,
+      beganAtMs === undefined ? errorCode : undefined,
     );
     if (beganAtMs === undefined) return;
     const name = execution.exchange?.operation?.name;
@@ -100,9 +100,9 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         .flatMap(({ program }) => program.statements.map(({ text }) => text))
         .join(";\n"),
       ...(name === undefined ? {} : { "db.collection.name": name }),
-      ...(failed === undefined ? {} : { "db.response.status_code": failed }),
+      ...(errorCode === undefined ? {} : { "db.response.status_code": errorCode }),
     };
-    record("statement", SpanKind.CLIENT, request.context, [beganAtMs, endedAtMs], attributes, failed);
+    record("statement", SpanKind.CLIENT, request.context, [beganAtMs, endedAtMs], attributes, errorCode);
   });
 
   context.use(liveRunSignal).listen((run: LiveRun) => {
@@ -160,7 +160,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         },
         parent,
       );
-      opened.set(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
+      spanSlot.set(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
     close: (exchange, { surface, operation, errorCode, status, bytes, session, planKey }) => {
       const existingSpan = findSpan(exchange);

@@ -59,10 +59,10 @@ const liftColumns = (read: Read, usedNames = new Set<string>()): LiftedRead => {
     } else if (output.kind === "embed" && output.isHidden === true) {
       outputs.push(output);
     } else if (output.kind === "embed" && output.mode === "spread") {
-      const lifted = liftColumns(output.read, usedNames);
-      inner.set(output.id, lifted);
-      outputs.push({ ...output, read: lifted.read });
-      columns.push(...lifted.columns);
+      const liftedRead = liftColumns(output.read, usedNames);
+      inner.set(output.id, liftedRead);
+      outputs.push({ ...output, read: liftedRead.read });
+      columns.push(...liftedRead.columns);
     } else if (output.kind !== "all") {
       const name = chooseName(output.as);
       outputs.push({ ...output, as: name });
@@ -95,9 +95,9 @@ const renameLiftedColumn = (expression: Expression, inner: ReadonlyMap<string, L
 
 const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
   const row = context.alias();
-  const lifted = liftColumns({ ...embed.read, output: context.expand(embed.read.output) });
+  const liftedRead = liftColumns({ ...embed.read, output: context.expand(embed.read.output) });
   if (context.isToOne) {
-    const columns = lifted.columns.map((column) => {
+    const columns = liftedRead.columns.map((column) => {
       const cell = ident(row, column.name);
       if (column.aggregate === undefined)
         return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
@@ -107,20 +107,20 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };
     });
-    const rows = context.isGrouped ? context.storedRows(lifted.read) : context.rows(lifted.read);
+    const rows = context.isGrouped ? context.storedRows(liftedRead.read) : context.rows(liftedRead.read);
     return { join: context.lateral(rows, row), row: ident(row), isInnerJoined: true, columns };
   }
-  if (lifted.columns.length === 0) return { columns: [] };
+  if (liftedRead.columns.length === 0) return { columns: [] };
   const rows = context.alias();
-  const arrays = lifted.columns.map(
+  const arrays = liftedRead.columns.map(
     ({ name }): Sql =>
       sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`,
   );
-  const read = sql`select ${arrays.reduce((list, array) => sql`${list}, ${array}`)} from (${context.rows(lifted.read)}) as ${ident(rows)}`;
+  const read = sql`select ${arrays.reduce((list, array) => sql`${list}, ${array}`)} from (${context.rows(liftedRead.read)}) as ${ident(rows)}`;
   return {
     join: sql`left join lateral (${read}) as ${ident(row)} on true`,
     row: ident(row),
-    columns: lifted.columns.map(({ as, name }) => ({ as, value: ident(row, name) })),
+    columns: liftedRead.columns.map(({ as, name }) => ({ as, value: ident(row, name) })),
   };
 };
 

@@ -80,10 +80,10 @@ const readOrigin = ({ request }: AnyExchange): string => {
 
 /** Returns the kind of credential that the example requests need. */
 const findCredentialKind = ({ use }: PluginContext): CredentialKind | undefined => {
-  const accepted = use(acceptedCredentialsService)?.read();
-  return accepted?.acceptsTokens === true
+  const acceptedCredentials = use(acceptedCredentialsService)?.read();
+  return acceptedCredentials?.acceptsTokens === true
     ? "token"
-    : accepted?.acceptsAdminSecret === true
+    : acceptedCredentials?.acceptsAdminSecret === true
       ? "admin-secret"
       : undefined;
 };

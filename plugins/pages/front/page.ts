@@ -138,7 +138,7 @@ const buildRelations = ({ schema, needsHeader, relations, omittedCount }: Relati
 
 const buildCard = (card: Card, content: PageContent): string => {
   const { title, description, url, link, requests, relationLists = [] } = card;
-  const [first, ...folded] = requests;
+  const [first, ...foldedRequests] = requests;
   return `<section>
 <div class="top">
 <div><h2>${escapeHtml(title)}</h2><p class="quiet">${escapeHtml(description)}</p></div>
@@ -146,7 +146,7 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 </div>
 <p class="address"><code>${markOrigin(url, content.origin)}</code></p>
 ${first === undefined ? "" : buildRequest(first, content)}
-${folded.map((request) => `<details><summary>${escapeHtml(request.client)}</summary>${buildRequest(request, content)}</details>`).join("\n")}
+${foldedRequests.map((request) => `<details><summary>${escapeHtml(request.client)}</summary>${buildRequest(request, content)}</details>`).join("\n")}
 ${relationLists.map(buildRelations).join("\n")}
 </section>`;
 };

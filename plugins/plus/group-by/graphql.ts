@@ -280,8 +280,8 @@ const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   Object.fromEntries(
     build.catalog.tables.flatMap((table): readonly (readonly [string, GqlField])[] => {
       const { select } = build.rights(table);
-      const offered = scope === "subscription_root" ? select?.subscriptionRootFields : select?.queryRootFields;
-      const list = offered?.has("select_aggregate") === false ? undefined : buildGroupList(build, table);
+      const rootFields = scope === "subscription_root" ? select?.subscriptionRootFields : select?.queryRootFields;
+      const list = rootFields?.has("select_aggregate") === false ? undefined : buildGroupList(build, table);
       if (list === undefined) return [];
       const { config, plan } = list;
       return [[build.rootName(table.namePart, "group_by"), { config, toPlan: { kind: "custom", plan } }]];
@@ -292,8 +292,8 @@ const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
 const buildRelatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields =>
   Object.fromEntries(
     table.relationships.flatMap(({ name, relationship, target }): readonly (readonly [string, GqlField])[] => {
-      const related = relationship.isToOne ? undefined : build.table(target);
-      const list = related && buildGroupList(build, related);
+      const relatedTable = relationship.isToOne ? undefined : build.table(target);
+      const list = relatedTable && buildGroupList(build, relatedTable);
       if (list === undefined) return [];
       const buildOutput = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
         kind: "embed",

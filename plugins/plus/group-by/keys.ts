@@ -33,8 +33,8 @@ interface GroupKey {
 
 const buildGroupKey = (build: GqlBuild, table: GqlTable, groupColumn: GqlColumn): GroupKey | undefined => {
   const { name, column } = groupColumn;
-  const { columns, masked } = build.rights(table).select ?? {};
-  if (columns?.has(column.name) !== true || masked?.has(column.name) === true) return undefined;
+  const { columns, masked: maskedColumns } = build.rights(table).select ?? {};
+  if (columns?.has(column.name) !== true || maskedColumns?.has(column.name) === true) return undefined;
   const value = build.columnValue(groupColumn);
   return (
     value && { name, column: column.name, value, part: { kind: "column", column, relation: table.relation, value } }
@@ -52,9 +52,10 @@ interface ToOneField extends GqlRelationshipField {
 /** Returns the object relationships to tables of which the role may read at least one column. */
 const listToOneFields = (build: GqlBuild, table: GqlTable): readonly ToOneField[] =>
   table.relationships.flatMap((relationshipField) => {
-    const related = relationshipField.relationship.isToOne ? build.table(relationshipField.target) : undefined;
-    const isReadable = related?.columns.some((column) => buildGroupKey(build, related, column) !== undefined) === true;
-    return isReadable ? [{ ...relationshipField, table: related }] : [];
+    const relatedTable = relationshipField.relationship.isToOne ? build.table(relationshipField.target) : undefined;
+    const isReadable =
+      relatedTable?.columns.some((column) => buildGroupKey(build, relatedTable, column) !== undefined) === true;
+    return isReadable ? [{ ...relationshipField, table: relatedTable }] : [];
   });
 
 /** Converts an expression of the related row to an expression of the row that has the relationship. */
@@ -73,10 +74,10 @@ const liftOutputToRelated = (output: Output, relationship: string): Output => {
 /** Returns the key columns of a group, and an object for each object relationship. */
 export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
-  for (const { name, relationship, table: related } of listToOneFields(build, table)) {
-    const { relation } = related;
+  for (const { name, relationship, table: relatedTable } of listToOneFields(build, table)) {
+    const { relation } = relatedTable;
     const type = build.object({
-      name: build.typeName(related.namePart, "group_key"),
+      name: build.typeName(relatedTable.namePart, "group_key"),
       scope: "record",
       relation,
       fn: KEY,
@@ -105,11 +106,11 @@ export const buildKeyOrderFields = ({ build }: GqlFieldContext, table: GqlTable)
   const fields: Record<string, GqlField> = {};
   const direction = build.orderDirection();
   if (direction === undefined) return fields;
-  for (const { name, relationship, target, table: related } of listToOneFields(build, table)) {
+  for (const { name, relationship, target, table: relatedTable } of listToOneFields(build, table)) {
     const type = build.inputObject({
-      name: build.typeName(related.namePart, "group_key_order"),
+      name: build.typeName(relatedTable.namePart, "group_key_order"),
       scope: "terms",
-      relation: related.relation,
+      relation: relatedTable.relation,
       fn: KEY_ORDER,
     });
     if (type !== undefined) fields[name] = { config: { type }, toPlan: { kind: "relationship", relationship, target } };
@@ -142,11 +143,11 @@ const getRelatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | un
 /** Returns the arguments `by` and `by_related`. Returns undefined if there is no column to group by. */
 export const buildKeyArguments = (build: GqlBuild, table: GqlTable) => {
   const columns = buildColumnsType(build, table);
-  const related = getRelatedType(build, table);
+  const relatedType = getRelatedType(build, table);
   if (columns === undefined) return undefined;
   return {
-    [KEYS_ARGUMENT]: { type: related === undefined ? nonNull(columns) : columns },
-    ...(related && { [nameRelatedArgument(build)]: { type: related } }),
+    [KEYS_ARGUMENT]: { type: relatedType === undefined ? nonNull(columns) : columns },
+    ...(relatedType && { [nameRelatedArgument(build)]: { type: relatedType } }),
   };
 };
 
@@ -158,16 +159,18 @@ export const buildKeyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTa
   });
   if (fn === RELATIONSHIPS)
     return Object.fromEntries(
-      listToOneFields(build, table).flatMap(({ name, table: related }): readonly (readonly [string, GqlField])[] => {
-        const { relation, namePart } = related;
-        const type = build.inputObject({
-          name: build.typeName(namePart, "group_keys"),
-          scope: "input",
-          relation,
-          fn: KEYS,
-        });
-        return type === undefined ? [] : [[name, buildOwnField(type, name)]];
-      }),
+      listToOneFields(build, table).flatMap(
+        ({ name, table: relatedTable }): readonly (readonly [string, GqlField])[] => {
+          const { relation, namePart } = relatedTable;
+          const type = build.inputObject({
+            name: build.typeName(namePart, "group_keys"),
+            scope: "input",
+            relation,
+            fn: KEYS,
+          });
+          return type === undefined ? [] : [[name, buildOwnField(type, name)]];
+        },
+      ),
     );
   if (fn !== KEYS) return {};
   const entries = Object.entries({
@@ -189,15 +192,15 @@ type GivenKeys = Readonly<Record<string, Json>>;
 /** Returns the columns that the arguments name, in the order of the types' fields. */
 export const findChosenKeys = (build: GqlBuild, table: GqlTable, keys: GivenKeys): readonly ChosenKey[] => {
   const chosenNames = new Set((keys[KEYS_ARGUMENT] ?? []) as readonly string[]);
-  const related = (keys[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
+  const relatedKeys = (keys[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
   return [
     ...listGroupKeys(build, table).flatMap((key): readonly ChosenKey[] =>
       chosenNames.has(key.name) ? [{ ...key, expression: { kind: "column", name: key.column } }] : [],
     ),
     ...listToOneFields(build, table)
-      .filter(({ name }) => Object.hasOwn(related, name))
+      .filter(({ name }) => Object.hasOwn(relatedKeys, name))
       .flatMap(({ name, relationship, table: target }) =>
-        findChosenKeys(build, target, related[name] ?? {}).map((key) => ({
+        findChosenKeys(build, target, relatedKeys[name] ?? {}).map((key) => ({
           ...key,
           expression: liftToRelated(key.expression, relationship.id),
         })),

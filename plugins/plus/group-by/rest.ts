@@ -27,8 +27,8 @@ const findItemEnd = (text: string, start: number): number => {
   return text.length;
 };
 
-const unquoteName = (written: string): string =>
-  written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/gs, "$1") : written;
+const unquoteName = (name: string): string =>
+  name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/gs, "$1") : name;
 
 const FORM = "column.aggregate().operator.value";
 

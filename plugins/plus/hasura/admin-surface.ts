@@ -67,16 +67,17 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
       exchange.errorCode = error.code;
       return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
-    const encoded = getEngine().encodeErrors(error, exchange.session);
+    const encodedErrors = getEngine().encodeErrors(error, exchange.session);
     // `encode` wrote this JSON
-    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors;
+    const [first] = (JSON.parse(encodedErrors.body) as { errors: readonly GqlErrorBody[] }).errors;
     const { path: errorPath, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = error instanceof RelApiError ? error.headers : [];
-    return buildJsonAnswer(encoded.status, JSON.stringify({ path: errorPath, error: first?.message, code, internal }), [
-      NO_STORE,
-      ...headers,
-    ]);
+    return buildJsonAnswer(
+      encodedErrors.status,
+      JSON.stringify({ path: errorPath, error: first?.message, code, internal }),
+      [NO_STORE, ...headers],
+    );
   };
 
   /** @throws RelApiError */

@@ -26,7 +26,7 @@ const ROLE: ListedKind = {
   mayReplace: () => true,
 };
 const COLLECTION = buildTopLevelKind("query_collections", "name", "query collection with name");
-const ALLOWED = buildTopLevelKind("allowlist", "collection", "collection of the allow list");
+const ALLOWED_COLLECTION = buildTopLevelKind("allowlist", "collection", "collection of the allow list");
 const ENDPOINT = buildTopLevelKind("rest_endpoints", "name", "REST endpoint");
 
 const buildQueryMessage = (name: string, from: Arguments, state: string): string =>
@@ -72,13 +72,16 @@ export const documentCommands: Commands = [
         (collection) => readEntry(collection)["name"] === name,
       );
       if (!isThere) throw objectMissing(`${COLLECTION.description} "${name}"`, from.path);
-      return createAddCommand(ALLOWED, (commandArguments) => pickArguments(commandArguments, "scope"))(document, from);
+      return createAddCommand(ALLOWED_COLLECTION, (commandArguments) => pickArguments(commandArguments, "scope"))(
+        document,
+        from,
+      );
     },
   ],
-  ["drop_collection_from_allowlist", createChangeCommand(ALLOWED, removeEntry)],
+  ["drop_collection_from_allowlist", createChangeCommand(ALLOWED_COLLECTION, removeEntry)],
   [
     "update_scope_of_collection_in_allowlist",
-    createChangeCommand(ALLOWED, (entry, from) => ({ ...entry, scope: requireEntry(from, "scope") })),
+    createChangeCommand(ALLOWED_COLLECTION, (entry, from) => ({ ...entry, scope: requireEntry(from, "scope") })),
   ],
   [
     "create_rest_endpoint",

@@ -46,8 +46,8 @@ export const normalizeMetadata = (raw: Json): Entry => {
   const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...otherMembers } = top;
   // a metadata folder has both keys in one file
-  const split = isJsonObject(actions) ? actions : omitUndefined({ actions });
-  const members = { ...otherMembers, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
+  const actionMembers = isJsonObject(actions) ? actions : omitUndefined({ actions });
+  const members = { ...otherMembers, ...actionMembers, ...(allowList === undefined ? {} : { allowlist: allowList }) };
   if (version === 3) return { ...members, version: 3, sources: readList(top["sources"]) };
   if (version !== 2)
     throw metadataError("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
@@ -247,8 +247,8 @@ export const changeRemoteType = (
         "remote_relationships",
         (type) => type["type_name"] === typeName,
         (type) => {
-          const changed = change(type ?? { type_name: typeName });
-          return changed["relationships"] === undefined ? undefined : changed;
+          const changedType = change(type ?? { type_name: typeName });
+          return changedType["relationships"] === undefined ? undefined : changedType;
         },
       ),
   );

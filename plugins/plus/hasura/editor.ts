@@ -138,12 +138,17 @@ export const createEditor = (context: PluginContext): Editor => {
   };
 
   /** Loads the changed document. @returns the document, without the objects that cascades dropped */
-  const tryChange = async (source: MetadataSource, before: Entry, changed: Entry, change: Change): Promise<Entry> => {
+  const tryChange = async (
+    source: MetadataSource,
+    before: Entry,
+    changedDocument: Entry,
+    change: Change,
+  ): Promise<Entry> => {
     const knownKeys = new Set(listProblems().map(buildProblemKey));
     const isAllowed = (problem: MetadataProblem): boolean =>
       change.allowedProblems === "any" ||
       (change.allowedProblems === "known" && knownKeys.has(buildProblemKey(problem)));
-    let next = changed;
+    let next = changedDocument;
     for (let cascades = 0; ; cascades++) {
       const bad = await tryDocument(source, next, isAllowed);
       if (bad.length === 0) return next;
@@ -162,9 +167,9 @@ export const createEditor = (context: PluginContext): Editor => {
     let isTried = false;
     try {
       for (const change of changes) {
-        const changed = change.apply(next);
+        const changedDocument = change.apply(next);
         isTried = true;
-        next = await tryChange(source, next, changed, change);
+        next = await tryChange(source, next, changedDocument, change);
       }
       await writeMetadata(path, files, next);
       source.propose(undefined);

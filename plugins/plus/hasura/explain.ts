@@ -72,8 +72,8 @@ const explainField = async (
   { field, step }: ExplainedField,
 ): Promise<Readonly<Record<string, Json>>> => {
   if (step === undefined) return { field, sql: null, plan: null };
-  const { planned, values, path } = step;
-  const program = context.prepare(planned, session, "graphql");
+  const { planned: plannedProgram, values, path } = step;
+  const program = context.prepare(plannedProgram, session, "graphql");
   const [row] = await context.execute({
     session,
     access: "read only",
@@ -98,10 +98,10 @@ const explainRequest = async (context: PluginContext, engine: GqlEngine, body: J
   const document = await engine.prepare(request, session);
   const operation = document.bind();
   if (operation.kind === "mutation") throw metadataError("invalid-params", "only queries can be explained", "$");
-  const explained: Readonly<Record<string, Json>>[] = [];
-  for (const field of listExplainedFields(operation)) explained.push(await explainField(context, session, field));
-  if (operation.kind === "query") return explained;
-  const { field: _, ...explanation } = explained[0] ?? {};
+  const explanations: Readonly<Record<string, Json>>[] = [];
+  for (const field of listExplainedFields(operation)) explanations.push(await explainField(context, session, field));
+  if (operation.kind === "query") return explanations;
+  const { field: _, ...explanation } = explanations[0] ?? {};
   return { ...explanation, variables: { synthetic: [], query: {}, session: {} } };
 };
 

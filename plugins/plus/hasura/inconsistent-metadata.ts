@@ -24,14 +24,14 @@ const MEMBER_WORDS = {
 const isMember = (type: MetadataProblem["type"]): type is keyof typeof MEMBER_WORDS => type in MEMBER_WORDS;
 
 /** The end of a log message, which is left out of the reason. */
-const IGNORED = /; ignored$/;
+const IGNORED_SUFFIX = /; ignored$/;
 
 const formatReason = ({ type, owner, name, reason, detail: problemDetail, remoteType }: MetadataProblem): string => {
   if (remoteType !== undefined)
     return `in remote relationship ${name ?? ""} on type ${remoteType.typeName} in remote schema ${remoteType.remote}: ${problemDetail ?? ""}`;
   if (type === "table" && owner !== undefined && problemDetail === undefined)
     return `no such table/view exists in source: "${formatName(owner)}"`;
-  const detail = problemDetail ?? reason.replace(IGNORED, "");
+  const detail = problemDetail ?? reason.replace(IGNORED_SUFFIX, "");
   if (!isMember(type) || owner === undefined) return detail;
   return `in table "${formatName(owner)}": in ${MEMBER_WORDS[type]} "${name ?? ""}": ${detail}`;
 };

@@ -20,12 +20,12 @@ interface Item {
 /** Refuses a list that names an object twice. */
 const checkNames = (items: readonly Item[], kind: string, path: string): void => {
   const names = new Set<string>();
-  const repeated = new Set<string>();
-  for (const { location } of items) (names.has(location) ? repeated : names).add(location);
-  if (repeated.size > 0)
+  const repeatedNames = new Set<string>();
+  for (const { location } of items) (names.has(location) ? repeatedNames : names).add(location);
+  if (repeatedNames.size > 0)
     throw metadataError(
       "bad-request",
-      `The following ${kind}s occur more than once in the request: ${[...repeated].join(", ")}`,
+      `The following ${kind}s occur more than once in the request: ${[...repeatedNames].join(", ")}`,
       `${path}.${kind}s`,
     );
 };
@@ -83,13 +83,13 @@ export const runListCommand = async (
   };
   /** Makes each change that is possible, in any order. */
   const changeSingly = async (open: readonly Item[]): Promise<void> => {
-    const failed: [Item, string][] = [];
+    const failures: [Item, string][] = [];
     for (const item of open) {
       const error = await attempt(item.change);
-      if (error !== undefined) failed.push([item, error.message]);
+      if (error !== undefined) failures.push([item, error.message]);
     }
-    if (failed.length === open.length) for (const [item, message] of failed) warn(item, message);
-    else if (failed.length > 0) await changeSingly(failed.map(([item]) => item));
+    if (failures.length === open.length) for (const [item, message] of failures) warn(item, message);
+    else if (failures.length > 0) await changeSingly(failures.map(([item]) => item));
   };
 
   // the objects that fail without the database, such as those that are tracked already

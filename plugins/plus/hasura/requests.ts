@@ -72,15 +72,15 @@ type ReportUnknownKey = (type: string, path: string) => void;
 const runCommand = (command: Command, document: Entry, request: CommandRequest, report: ReportUnknownKey): Entry => {
   const { args, path, type } = request;
   const read = new Set<string | symbol>(["cascade"]);
-  const watched = new Proxy(args, {
+  const watchedArgs = new Proxy(args, {
     get: (target, key, receiver) => {
       read.add(key);
       return Reflect.get(target, key, receiver) as unknown;
     },
   });
-  const changed = command(document, { ...request, args: watched });
+  const changedDocument = command(document, { ...request, args: watchedArgs });
   for (const key of Object.keys(args)) if (!read.has(key)) report(type, `${path}.${key}`);
-  return changed;
+  return changedDocument;
 };
 
 /** Returns the change that a request makes. Returns undefined if the request makes no change, or several. */
@@ -130,10 +130,11 @@ const buildChanges = (
 ): readonly Change[] | undefined => {
   const changes: Change[] = [];
   for (const request of requests) {
-    const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1, report) : undefined;
+    const nestedChanges =
+      isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1, report) : undefined;
     const change = buildChange(request, report);
-    if (nested === undefined && change === undefined) return undefined;
-    changes.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
+    if (nestedChanges === undefined && change === undefined) return undefined;
+    changes.push(...(nestedChanges ?? []), ...(change === undefined ? [] : [change]));
   }
   return changes;
 };
@@ -141,8 +142,8 @@ const buildChanges = (
 /** Combines changes into one that applies them in order. */
 const combineChanges = (changes: readonly Change[], path: string): Change => {
   const version = changes.find((change) => change.version !== undefined)?.version;
-  const strictest = (["none", "known"] as const).find((allowed) =>
-    changes.some((change) => change.allowedProblems === allowed),
+  const strictest = (["none", "known"] as const).find((allowedProblems) =>
+    changes.some((change) => change.allowedProblems === allowedProblems),
   );
   return {
     apply: (document) => changes.reduce((next, change) => change.apply(next), document),
@@ -182,11 +183,11 @@ export const answerRequest = async (
   { remotes, events, schedules }: AdministeredServices,
   logger: Pick<Logger, "warn">,
 ): Promise<Json> => {
-  const reported = new Set<string>();
+  const reportedPaths = new Set<string>();
   const report: ReportUnknownKey = (type, path) => {
     // a change may be applied several times
-    if (!reported.has(path)) logger.warn("a metadata command has an unknown argument; ignored", { type, path });
-    reported.add(path);
+    if (!reportedPaths.has(path)) logger.warn("a metadata command has an unknown argument; ignored", { type, path });
+    reportedPaths.add(path);
   };
 
   const describeConsistency = async (): Promise<Entry> => {

@@ -220,8 +220,10 @@ const encodeFilterValue = (value: Json | undefined): string | null =>
 const readPosition = ({ rows, members, keys }: PageRows, rowIndex: number): KeysetPosition => {
   // the text is a row
   const memberValues = new Map(Object.entries(parseJson(rows[rowIndex] ?? "{}") as Readonly<Record<string, Json>>));
-  const hidden = [...(keys[rowIndex === 0 ? 0 : rowIndex === rows.length - 1 ? 2 : 1] ?? [])];
-  return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(memberValues.get(name))));
+  const hiddenKeys = [...(keys[rowIndex === 0 ? 0 : rowIndex === rows.length - 1 ? 2 : 1] ?? [])];
+  return members.map((name) =>
+    name === null ? (hiddenKeys.shift() ?? null) : encodeFilterValue(memberValues.get(name)),
+  );
 };
 
 const WINDOW_HEADERS = /^(?:content-range|range-unit|content-location|content-type)$/i;

@@ -61,12 +61,12 @@ export const findMember = (model: Model, { from, output }: Read, term: Expressio
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
   const expression = removeMask(term);
   if (relation === undefined || expression.kind !== "column" || expression.path !== undefined) return undefined;
-  const declared = findColumn(relation, expression.name)?.type ?? 0;
-  const type = findBaseType(model, declared);
+  const declaredType = findColumn(relation, expression.name)?.type ?? 0;
+  const type = findBaseType(model, declaredType);
   // the JSON values "null" and "text" would be read as other values
   if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
-  if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
+  if (!isPlain || type.category === "A" || model.representations.has(declaredType)) return undefined;
   for (const member of output) {
     if (member.kind === "all") return expression.name;
     if (member.kind !== "value" || member.as.startsWith(HIDDEN_KEY_PREFIX) || Buffer.byteLength(member.as) > NAME_BYTES)
@@ -134,12 +134,12 @@ export const planPage = (
   for (const { expression } of requestedOrder) checkTerm(model, relation, expression);
   const forward = addKeyToOrder(requestedOrder, relation);
   const orderBy = position === "before" || position === "last" ? forward.map(reverseOrder) : forward;
-  const hidden = orderBy.flatMap(({ expression }, i): readonly Output[] =>
+  const hiddenOutputs = orderBy.flatMap(({ expression }, i): readonly Output[] =>
     findMember(model, plan, expression) === undefined
       ? [{ kind: "value", as: `${HIDDEN_KEY_PREFIX}${i}`, value: expression }]
       : [],
   );
-  const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
+  const page: Read = { ...plan, orderBy, output: [...plan.output, ...hiddenOutputs] };
   if (position === undefined || position === "last") return page;
   const { position: keysetPosition, otherPredicates } = findPosition(plan.where, orderBy);
   return {

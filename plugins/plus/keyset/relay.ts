@@ -132,10 +132,10 @@ export const relay = definePlugin({
   before: ["graphql"],
   functions: [idFunction],
   apply: (_hooks, context) => {
-    let derived: GqlEngine | undefined;
+    let relayEngine: GqlEngine | undefined;
     const getEngine = (): GqlEngine => {
       const engine = requireService(context, graphqlService);
-      return (derived ??= engine.derive(buildVariant((text) => engine.parseJson(text))));
+      return (relayEngine ??= engine.derive(buildVariant((text) => engine.parseJson(text))));
     };
     context.onModel(() => void getEngine());
     context.addSurface(createSurface(getEngine));

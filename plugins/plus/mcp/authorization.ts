@@ -45,10 +45,10 @@ export const describeResource = (
   { method }: Pick<Exchange, "method">,
 ): Answer | undefined => {
   if (mcpResourceUrl === undefined) return undefined;
-  const shared = ["Access-Control-Allow-Origin", "*"] as const;
+  const allowOrigin = ["Access-Control-Allow-Origin", "*"] as const;
   const allow = ["Allow", "GET, HEAD, OPTIONS"] as const;
-  if (method === "OPTIONS") return { status: 204, headers: [allow, shared] };
-  if (method !== "GET" && method !== "HEAD") return { status: 405, headers: [allow, shared] };
+  if (method === "OPTIONS") return { status: 204, headers: [allow, allowOrigin] };
+  if (method !== "GET" && method !== "HEAD") return { status: 405, headers: [allow, allowOrigin] };
   const body = JSON.stringify({
     resource: mcpResourceUrl,
     authorization_servers: mcpAuthorizationServers,
@@ -56,7 +56,7 @@ export const describeResource = (
   });
   return {
     status: 200,
-    headers: [["Content-Type", "application/json"], ["Cache-Control", "public, max-age=3600"], shared],
+    headers: [["Content-Type", "application/json"], ["Cache-Control", "public, max-age=3600"], allowOrigin],
     body: method === "HEAD" ? undefined : body,
   };
 };

@@ -27,7 +27,7 @@ const MAX_DEPTH = 64;
 /** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
-const REFUSED = -32001;
+const REFUSED_REQUEST = -32001;
 
 /** Builds an answer. The protocol names the content type without a charset. */
 const buildMessageAnswer = (status: number, body: string, addedHeaders: HeaderList = []): Answer => ({
@@ -87,12 +87,12 @@ const createSurface = (context: PluginContext): Surface => {
       const { method, path } = exchange;
       if (path !== PATH) return describeResource(context.options, exchange);
       if (!isAllowed(exchange.header("origin")))
-        return buildRpcError(403, REFUSED, "pages of this origin are not allowed");
+        return buildRpcError(403, REFUSED_REQUEST, "pages of this origin are not allowed");
       if (method === "POST") return undefined;
       // the server keeps no state between requests, so no stream can be opened and no session ended
       return method === "OPTIONS"
         ? { status: 204, headers: [["Allow", "OPTIONS, POST"]] }
-        : buildRpcError(405, REFUSED, "method not allowed", [["Allow", "OPTIONS, POST"]]);
+        : buildRpcError(405, REFUSED_REQUEST, "method not allowed", [["Allow", "OPTIONS, POST"]]);
     },
     handle: async (exchange) => {
       const read = parseMessage(await exchange.body());
@@ -113,7 +113,7 @@ const createSurface = (context: PluginContext): Surface => {
       const isSaid = status !== 401 || headers.some(([name]) => name.toLowerCase() === "www-authenticate");
       return buildRpcError(
         status,
-        REFUSED,
+        REFUSED_REQUEST,
         message,
         isSaid ? headers : [...headers, buildChallenge(context.options, PATH, findTokenError(code, message))],
       );

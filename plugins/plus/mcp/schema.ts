@@ -202,7 +202,7 @@ export const describeTable = ({ model, visibility }: VisibleSchema, relation: Re
         ))
     );
   };
-  const related = relation.relationships.flatMap((relationship) => {
+  const relatedTables = relation.relationships.flatMap((relationship) => {
     const target = findRelation(model, relationship.target);
     const isNamed =
       relationship.routine === undefined
@@ -234,7 +234,7 @@ export const describeTable = ({ model, visibility }: VisibleSchema, relation: Re
       ...encodeLabels(model, column),
       ...encodeComment(column.comment),
     })),
-    related: [...new Map(related.map((relationship) => [relationship.embed, relationship])).values()],
+    related: [...new Map(relatedTables.map((relationship) => [relationship.embed, relationship])).values()],
   };
 };
 

@@ -93,9 +93,9 @@ let sdk: Promise<Sdk> | undefined;
 
 /** Answers one message. @throws RelApiError `preset` if the SDK is not installed */
 export const answerMessage = async (message: unknown, request: Request, caller: ToolCaller): Promise<Response> => {
-  const loaded = await (sdk ??= loadSdk());
-  const server = createMcpServer(loaded, caller);
-  const transport = new loaded.Transport({ enableJsonResponse: true });
+  const loadedSdk = await (sdk ??= loadSdk());
+  const server = createMcpServer(loadedSdk, caller);
+  const transport = new loadedSdk.Transport({ enableJsonResponse: true });
   server.onerror = (error) => caller.context.logger.debug("Model Context Protocol", { error: error.message });
   try {
     await server.connect(transport);

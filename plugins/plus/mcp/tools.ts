@@ -103,13 +103,13 @@ const sendRequest = async (caller: ToolCaller, request: ToolRequest): Promise<To
     const bytes = Buffer.byteLength(text);
     if (bytes > mcpMaxBytes) return buildTooLargeResult(bytes, mcpMaxBytes);
     if (text === "") return buildDataResult("null", { value: null });
-    const parsed = parseJson(text);
-    if (!Array.isArray(parsed)) return buildDataResult(text, { value: toPlainJson(parsed) });
-    const rows = parsed.slice(0, request.page?.limit);
-    const isCut = rows.length < parsed.length || (await hasMore(caller, request, rows.length, timeout));
+    const body = parseJson(text);
+    if (!Array.isArray(body)) return buildDataResult(text, { value: toPlainJson(body) });
+    const rows = body.slice(0, request.page?.limit);
+    const isCut = rows.length < body.length || (await hasMore(caller, request, rows.length, timeout));
     const next = (request.page?.offset ?? 0) + rows.length;
     return buildDataResult(
-      rows.length < parsed.length ? writeJson(rows) : text,
+      rows.length < body.length ? writeJson(rows) : text,
       {
         rows: rows.map(toPlainJson),
         row_count: rows.length,
@@ -263,13 +263,13 @@ const tools: readonly Tool[] = [
     isAvailableTo: () => true,
     run: (args, caller) => {
       const { schema, context } = caller;
-      const listed = listVisible(
+      const tableList = listVisible(
         schema,
         context.options.mcpWrites,
         readNumber(args, "offset") ?? 0,
         computeMaxListBytes(caller),
       );
-      return buildDataResult(JSON.stringify(listed), { ...listed });
+      return buildDataResult(JSON.stringify(tableList), { ...tableList });
     },
   },
   {
@@ -280,8 +280,8 @@ const tools: readonly Tool[] = [
     requiredArguments: ["table"],
     isAvailableTo: ({ schema }) => schema.tables.size > 0,
     run: (args, caller) => {
-      const described = describeTable(caller.schema, readTable(args, caller));
-      return buildDataResult(JSON.stringify(described), { ...described });
+      const description = describeTable(caller.schema, readTable(args, caller));
+      return buildDataResult(JSON.stringify(description), { ...description });
     },
   },
   {
@@ -444,8 +444,8 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
       `the tool has no argument "${shortName}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
     );
   }
-  const missing = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
-  if (missing !== undefined) throw wrongArguments(`the argument "${missing}" is missing`);
+  const missingArgument = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
+  if (missingArgument !== undefined) throw wrongArguments(`the argument "${missingArgument}" is missing`);
 };
 
 const MAX_SHOWN = 60;

@@ -28,7 +28,7 @@ export interface LogicalModel {
   readonly name: string;
   readonly description?: string;
   readonly fields: readonly NativeField[];
-  readonly nested: readonly NestedField[];
+  readonly nestedFields: readonly NestedField[];
   /** The select permission of each role. */
   readonly permissions: ReadonlyMap<string, { readonly columns: ReadonlySet<string>; readonly filter: RawFilter }>;
 }
@@ -130,19 +130,19 @@ const readNested = (name: string, raw: JsonObject, model: string): NestedField =
 
 const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalModel => {
   const fields: NativeField[] = [];
-  const nested: NestedField[] = [];
+  const nestedFields: NestedField[] = [];
   for (const rawField of readList(raw["fields"])) {
     const field = readObject(rawField);
     const fieldName = readText(field["name"]) ?? "";
     const { model } = readType(field["type"]);
     if (model === undefined) fields.push(readField(fieldName, field, typeOf));
-    else nested.push(readNested(fieldName, field, model));
+    else nestedFields.push(readNested(fieldName, field, model));
   }
   if (fields.length === 0) throw excludedError("it has no fields");
   const permissions = readList(raw["select_permissions"]).map((entry) => {
     const role = readText(readObject(entry)["role"]) ?? "";
     const { columns, filter } = readObject(readObject(entry)["permission"]);
-    const fieldNames = new Set([...fields, ...nested].map((field) => field.name));
+    const fieldNames = new Set([...fields, ...nestedFields].map((field) => field.name));
     const columnNames = columns === "*" ? [...fieldNames] : readList(columns).map((column) => readText(column) ?? "");
     const unknown = columnNames.find((column) => !fieldNames.has(column));
     if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
@@ -150,7 +150,7 @@ const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalMode
     if (!isJsonObject(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(columnNames), filter }] as const;
   });
-  return { name, ...readDescription(raw["description"]), fields, nested, permissions: new Map(permissions) };
+  return { name, ...readDescription(raw["description"]), fields, nestedFields, permissions: new Map(permissions) };
 };
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
@@ -221,9 +221,9 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
   const { returns, relationships } = query;
   const hasColumn = ({ fields }: LogicalModel, name: string): boolean => fields.some((field) => field.name === name);
   for (const name of relationships.keys())
-    if (returns.nested.every((field) => field.name !== name))
+    if (returns.nestedFields.every((field) => field.name !== name))
       return `relationship ${name}: the logical model "${returns.name}" has no such field of a logical model`;
-  for (const { name, model, isArray } of returns.nested) {
+  for (const { name, model, isArray } of returns.nestedFields) {
     const relationship = relationships.get(name);
     if (relationship === undefined) return `field ${name} of the logical model "${returns.name}" has no relationship`;
     const target = queries.get(relationship.target);
@@ -322,9 +322,9 @@ export const readNativeQueries = (
   removeFaulty(
     modelsByName,
     "logical_model",
-    ({ nested }) => {
-      const missing = nested.find((field) => !modelsByName.has(field.model));
-      return missing && `${missing.name}: there is no logical model "${missing.model}"`;
+    ({ nestedFields }) => {
+      const danglingField = nestedFields.find((field) => !modelsByName.has(field.model));
+      return danglingField && `${danglingField.name}: there is no logical model "${danglingField.model}"`;
     },
     note,
   );

@@ -35,19 +35,19 @@ const isTableTypeName = (build: GqlBuild, name: string): boolean =>
   build.catalog.tables.some((table) => build.typeName(table.namePart) === name);
 
 /** Builds the types with the fields that the role may read. Returns undefined if GraphQL has no type for these fields.
- *  `nested` is called when the type's fields are first resolved. */
+ *  `buildNestedConfig` is called when the type's fields are first resolved. */
 const buildModelTypes = (
   build: GqlBuild,
   model: LogicalModel,
   fields: readonly NativeField[],
-  nested: () => GraphQLFieldConfigMap<unknown, unknown>,
+  buildNestedConfig: () => GraphQLFieldConfigMap<unknown, unknown>,
 ): ModelTypes | undefined => {
-  const valued = fields.flatMap((field) => {
+  const typedFields = fields.flatMap((field) => {
     const value = build.valueType(field.type.oid, field.isNullable);
     return value === undefined ? [] : [{ field, value }];
   });
-  if (valued.length === 0) return undefined;
-  const outputs = valued.map(({ field, value }) => {
+  if (typedFields.length === 0) return undefined;
+  const outputs = typedFields.map(({ field, value }) => {
     const type: GraphQLOutputType = build.valueOutput(value);
     return [
       field.name,
@@ -64,7 +64,7 @@ const buildModelTypes = (
       _not: { type: where },
       _or: { type: new GraphQLList(new GraphQLNonNull(where)) },
       ...Object.fromEntries(
-        valued.flatMap(({ field, value }) => {
+        typedFields.flatMap(({ field, value }) => {
           const type = build.comparison(value);
           return type === undefined ? [] : [[field.name, { type }] as const];
         }),
@@ -76,18 +76,18 @@ const buildModelTypes = (
     row: new GraphQLObjectType({
       name: model.name,
       ...pickDescription(model),
-      fields: () => ({ ...Object.fromEntries(outputs), ...nested() }),
+      fields: () => ({ ...Object.fromEntries(outputs), ...buildNestedConfig() }),
     }),
     where,
     order:
       order &&
       new GraphQLInputObjectType({
         name: `${model.name}_order_by`,
-        fields: Object.fromEntries(valued.map(({ field }) => [field.name, { type: order }])),
+        fields: Object.fromEntries(typedFields.map(({ field }) => [field.name, { type: order }])),
       }),
     columns: new GraphQLEnumType({
       name: `${model.name}_select_column`,
-      values: Object.fromEntries(valued.map(({ field }) => [field.name, { value: field.name }])),
+      values: Object.fromEntries(typedFields.map(({ field }) => [field.name, { value: field.name }])),
     }),
   };
 };
@@ -128,7 +128,7 @@ export const createQueryTypes = (
   const buildNestedFields = (model: LogicalModel): GraphQLFieldConfigMap<unknown, unknown> => {
     const first = queries.find(({ returns }) => returns === model);
     const fields: GraphQLFieldConfigMap<unknown, unknown> = {};
-    for (const { name, isArray, ...field } of model.nested) {
+    for (const { name, isArray, ...field } of model.nestedFields) {
       const target = queries.find((query) => query.name === first?.relationships.get(name)?.target);
       const types = target && mayRead(model, name) ? getQueryTypes(target) : undefined;
       if (types === undefined) continue;

@@ -164,11 +164,11 @@ const compileWindow = (args: Arguments): Sql => {
 };
 
 /** Returns the SQL of the query, with each placeholder as a bound value of its declared type. */
-const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments): Sql =>
+const compileCode = ({ code, arguments: argumentFields }: NativeQuery, args: Arguments): Sql =>
   join(
     code.texts.flatMap((text, i) => {
       const name = code.arguments[i];
-      const field = declared.find((argument) => argument.name === name);
+      const field = argumentFields.find((argument) => argument.name === name);
       const fragment = catalogText(text);
       return field === undefined ? [fragment] : [fragment, bindValue(args[field.name] ?? null, field)];
     }),
@@ -247,19 +247,19 @@ const compileRows = (
   ]);
   const distinct = readColumns(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
   const selectedFields = readable.filter((field) => selection.some(({ name }) => name === field.name));
-  const nested = selection.flatMap((selected) => {
-    const relationship = query.relationships.get(selected.name);
+  const nestedOutputs = selection.flatMap((selectedField) => {
+    const relationship = query.relationships.get(selectedField.name);
     const target = relationship && queries.get(relationship.target);
     if (relationship === undefined || target === undefined) return [];
     const rowSelection = {
-      args: selected.arguments,
-      selection: selected.selection,
+      args: selectedField.arguments,
+      selection: selectedField.selection,
       isSingleRow: !relationship.isArray,
     };
     const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
-    return [sql`(${rows}) as ${ident(selected.key)}`];
+    return [sql`(${rows}) as ${ident(selectedField.key)}`];
   });
-  const outputs = [...selectedFields.map(({ name }) => ident(alias, name)), ...nested];
+  const outputs = [...selectedFields.map(({ name }) => ident(alias, name)), ...nestedOutputs];
   const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
   const on = distinct.length === 0 ? sql`` : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
   const native = readObject(args["args"]);

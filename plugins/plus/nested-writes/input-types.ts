@@ -23,7 +23,7 @@ const FIELD_NAME = "_related";
 const DESCRIPTION = "writes to related rows, in the same transaction";
 
 /** The `fn` of the types of this plugin. For a relationship, its name follows the prefix. */
-const RELATED = "related";
+const RELATED_WRITES = "related";
 const RELATIONSHIP_PREFIX = "along:";
 const TO_ONE = "one";
 const KEY = "key";
@@ -48,7 +48,7 @@ const listWritableRelationships = (build: GqlBuild, table: GqlTable): readonly G
 const getRelatedInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   listWritableRelationships(build, table).length === 0
     ? undefined
-    : getInputType({ build, table, fn: RELATED }, build.typeName(table.namePart, "related_input"));
+    : getInputType({ build, table, fn: RELATED_WRITES }, build.typeName(table.namePart, "related_input"));
 
 const getRelationshipInput = (build: GqlBuild, table: GqlTable, { name }: GqlRelationshipField) =>
   getInputType(
@@ -122,7 +122,7 @@ const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string)
   const { isToOne } = relationship.field.relationship;
   const key = may.connect ? getKeyInput(build, target) : undefined;
   const where = isToOne ? GraphQLBoolean : build.boolExp(target);
-  const updated = may.update ? (isToOne ? getToOneInput(build, target) : build.updates(target)) : undefined;
+  const updateInput = may.update ? (isToOne ? getToOneInput(build, target) : build.updates(target)) : undefined;
   const buildOperation = (operation: keyof typeof TO_ONE_DESCRIPTIONS, type: FieldEntry[1]): FieldEntry => [
     operation,
     type,
@@ -131,7 +131,7 @@ const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string)
   ];
   return buildFields([
     buildOperation("insert", may.insert && build.relatedInsert(target, isToOne)),
-    buildOperation("update", isToOne ? updated : updated && buildListType(updated)),
+    buildOperation("update", isToOne ? updateInput : updateInput && buildListType(updateInput)),
     buildOperation("delete", may.delete && where),
     buildOperation("connect", isToOne ? key : key && buildListType(key)),
     buildOperation("disconnect", may.disconnect && where),
@@ -197,7 +197,7 @@ export const addRelatedWrites = (fields: GqlFields, { scope, relation, fn, build
   // a role that may not update has no such fields
   if (scope === "updates") return Object.keys(fields).length === 0 ? fields : addRelatedField(build, table, fields);
   if (scope !== "input" || fn === undefined) return fields;
-  if (fn === RELATED) return { ...fields, ...buildRelatedFields(build, table) };
+  if (fn === RELATED_WRITES) return { ...fields, ...buildRelatedFields(build, table) };
   if (fn === TO_ONE) return { ...fields, ...addRelatedField(build, table, build.updateOperators(table)) };
   if (fn === KEY) return { ...fields, ...buildKeyFields(build, table) };
   return fn.startsWith(RELATIONSHIP_PREFIX)

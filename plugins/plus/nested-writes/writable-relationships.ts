@@ -71,9 +71,9 @@ export const findOperations = (
 
 /** Returns the primary and unique keys whose columns the role may read in every row. */
 export const listReadableKeys = (build: GqlBuild, table: GqlTable): readonly (readonly string[])[] => {
-  const { columns, masked } = build.rights(table).select ?? {};
+  const { columns, masked: maskedColumns } = build.rights(table).select ?? {};
   const { relation, primaryKey } = table;
   return [primaryKey, ...relation.uniqueKeys.filter(({ isPrimary }) => !isPrimary).map((key) => key.columns)].filter(
-    (key) => key.length > 0 && key.every((name) => columns?.has(name) === true && masked?.has(name) !== true),
+    (key) => key.length > 0 && key.every((name) => columns?.has(name) === true && maskedColumns?.has(name) !== true),
   );
 };

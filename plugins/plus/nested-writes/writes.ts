@@ -42,7 +42,7 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     for (const inputField of field.fields())
       if (!requestsNothing(inputField, relationship)) inputs[inputField.name] = inputField;
     refuseContradictions(relationship, inputs, field.path);
-    return Object.keys(inputs).length === 0 ? [] : [{ relationship, table: target, inputs: inputs }];
+    return Object.keys(inputs).length === 0 ? [] : [{ relationship, table: target, inputs }];
   });
 
 /** Returns whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
@@ -168,17 +168,17 @@ const buildRequirements = (
 
 /** Sorts the writes so that each table comes after the tables that it refers to. */
 const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrites[] => {
-  const ordered: RelatedWrites[] = [];
-  const visited = new Set<RelatedWrites>();
+  const sortedWrites: RelatedWrites[] = [];
+  const visitedWrites = new Set<RelatedWrites>();
   const visit = (relatedWrite: RelatedWrites): void => {
-    if (visited.has(relatedWrite)) return;
-    visited.add(relatedWrite);
+    if (visitedWrites.has(relatedWrite)) return;
+    visitedWrites.add(relatedWrite);
     const targets = new Set(relatedWrite.table.relation.foreignKeys.map((key) => nameKey(key.target)));
     for (const candidate of writes) if (targets.has(nameKey(candidate.table.relation))) visit(candidate);
-    ordered.push(relatedWrite);
+    sortedWrites.push(relatedWrite);
   };
   writes.forEach(visit);
-  return ordered;
+  return sortedWrites;
 };
 
 /** Plans the writes after the update. Rows that refer to others are deleted first and inserted last. A write that
@@ -186,7 +186,7 @@ const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrit
 const planFollowingWrites = (
   build: GqlBuild,
   relatedWrites: readonly RelatedWrites[],
-  replaced: ReadonlyMap<RelatedWrites, readonly Assignment[]>,
+  deferredAssignments: ReadonlyMap<RelatedWrites, readonly Assignment[]>,
   writing: GqlWriting,
   step: number,
   path: string,
@@ -222,16 +222,16 @@ const planFollowingWrites = (
     for (const item of items) writing.update(item, relatedWrite.table.relation, buildRelatedPredicate(relatedWrite));
   };
 
-  if (replaced.size > 0) {
-    const rewrittenItems = [...replaced.values()].flat();
+  if (deferredAssignments.size > 0) {
+    const rewrittenItems = [...deferredAssignments.values()].flat();
     const columns = relation.primaryKey.map((name) => [name, name] as const);
     const assignments = [...new Map(rewrittenItems.map((assignment) => [assignment.column, assignment])).values()];
     const where: Predicate = { kind: "written", step, columns };
     const message = `cannot proceed to delete object relations since the first update of table "${relation.name}" hides rows from the second`;
-    writing.addStep((repeated) => ({
+    writing.addStep((addedStep) => ({
       write: { kind: "update", relation: getQualifiedName(relation), where, assignments },
       path,
-      requires: [{ step: repeated, sameCountAs: step, message, path }],
+      requires: [{ step: addedStep, sameCountAs: step, message, path }],
       rewrittenStep: step,
     }));
   }
@@ -333,7 +333,7 @@ export const planRelated = (
   const relatedWrites = input.isNull ? [] : readRelatedWrites(build, table, input);
   if (relatedWrites.length === 0) return undefined;
   const assignments: Assignment[] = [];
-  const replaced = new Map<RelatedWrites, readonly Assignment[]>();
+  const deferredAssignments = new Map<RelatedWrites, readonly Assignment[]>();
   for (const relatedWrite of relatedWrites) {
     const { relationship, inputs } = relatedWrite;
     if (!relationship.isOwnKey) continue;
@@ -346,7 +346,7 @@ export const planRelated = (
           `cannot delete ${formatRelationship(relationship)}: "${relationship.keyColumns.join(", ")}" cannot be null`,
           inputs["delete"].path,
         );
-      replaced.set(
+      deferredAssignments.set(
         relatedWrite,
         next.length > 0 ? next : clearColumns(table.relation, relationship.nullableKeyColumns),
       );
@@ -355,6 +355,6 @@ export const planRelated = (
   return {
     assignments,
     requires: relatedWrites.flatMap((relatedWrite) => buildRequirements(relatedWrite, writing)),
-    addLaterSteps: (step) => planFollowingWrites(build, relatedWrites, replaced, writing, step, input.path),
+    addLaterSteps: (step) => planFollowingWrites(build, relatedWrites, deferredAssignments, writing, step, input.path),
   };
 };

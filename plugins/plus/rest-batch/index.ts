@@ -51,7 +51,7 @@ const EXCLUDED_HEADERS =
   /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
 /** The code of the error for a client that has disconnected. */
-const CANCELLED = "request-cancelled";
+const CANCELLED_CODE = "request-cancelled";
 
 const SECOND_MS = 1000;
 
@@ -166,10 +166,15 @@ export const restBatch = definePlugin({
       const sentBody =
         body === undefined || (typeof body === "string" && !isReference(body))
           ? body
-          : fillBody(body, findAnswer, { remaining: maxBodyBytes, exceeded: () => bodyTooLarge(maxBodyBytes) });
+          : fillBody(body, findAnswer, {
+              remainingCharacters: maxBodyBytes,
+              buildError: () => bodyTooLarge(maxBodyBytes),
+            });
       return context.call({
         method,
-        path: root + fillPath(path, findAnswer, { remaining: maxUrlBytes, exceeded: () => urlTooLong(maxUrlBytes) }),
+        path:
+          root +
+          fillPath(path, findAnswer, { remainingCharacters: maxUrlBytes, buildError: () => urlTooLong(maxUrlBytes) }),
         headers: {
           ...passedHeaders,
           ...(sentBody === undefined ? {} : { "content-type": "application/json" }),
@@ -188,7 +193,7 @@ export const restBatch = definePlugin({
       const isolation = databaseRole === undefined ? undefined : context.model().roles.get(databaseRole)?.isolation;
       const { maxJsonDepth, maxResultBytes, batchTimeout } = context.options;
       const bodies: (string | undefined)[] = [];
-      let failed: Answer | undefined;
+      let failedAnswer: Answer | undefined;
       let currentPart: BatchPart | undefined;
       let isLate = false;
       const encodeError = (error: RelApiError): Answer =>
@@ -199,13 +204,13 @@ export const restBatch = definePlugin({
         const entries: string[] = [];
         let bytes = 0;
         const indexById = new Map(parts.map(({ id }, at) => [id, at]));
-        const parsed: Json[] = [];
+        const parsedBodies: Json[] = [];
         const findAnswer: AnswerLookup = (name) => {
           const at = /^\d/.test(name) ? Number(name) - 1 : (indexById.get(name) ?? -1);
           const body = bodies[at];
-          if (body === undefined || parsed[at] !== undefined) return parsed[at];
+          if (body === undefined || parsedBodies[at] !== undefined) return parsedBodies[at];
           if (isNestedDeeper(body, maxJsonDepth)) throw answerTooDeep(name, maxJsonDepth, batch.requestNumber);
-          return (parsed[at] = parseJson(body));
+          return (parsedBodies[at] = parseJson(body));
         };
         for (const [i, part] of parts.entries()) {
           batch.requestNumber = i + 1;
@@ -222,8 +227,12 @@ export const restBatch = definePlugin({
               batch.error ??
               (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
             if (partError instanceof CallError)
-              failed = buildErrorAnswer(part, i + 1, { ...partError, headers: Object.entries(partError.headers) });
-            else if (partError instanceof RelApiError) failed = buildErrorAnswer(part, i + 1, encodeError(partError));
+              failedAnswer = buildErrorAnswer(part, i + 1, {
+                ...partError,
+                headers: Object.entries(partError.headers),
+              });
+            else if (partError instanceof RelApiError)
+              failedAnswer = buildErrorAnswer(part, i + 1, encodeError(partError));
             throw partError;
           }
         }
@@ -251,8 +260,8 @@ export const restBatch = definePlugin({
             parts.indexOf(currentPart) + 1,
             encodeError(batchTimedOut(batchTimeout)),
           );
-        if (failed === undefined || (error instanceof RelApiError && error.code === CANCELLED)) throw error;
-        return failed;
+        if (failedAnswer === undefined || (error instanceof RelApiError && error.code === CANCELLED_CODE)) throw error;
+        return failedAnswer;
       } finally {
         batches.delete(id);
       }
@@ -277,13 +286,13 @@ export const restBatch = definePlugin({
             throw batchMalformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
           if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH)) throw bodyTooDeep(maxJsonDepth);
-          let parsed: Json;
+          let requestBody: Json;
           try {
-            parsed = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+            requestBody = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
           } catch {
             throw batchMalformed("the body is not JSON");
           }
-          return runParts(exchange, root, parseParts(parsed, context.options.maxBatchRequests));
+          return runParts(exchange, root, parseParts(requestBody, context.options.maxBatchRequests));
         });
       },
     });

@@ -21,14 +21,14 @@ export type AnswerLookup = (name: string) => Json | undefined;
 /** The limit on the length that inserted values add to a request. */
 interface ByteBudget {
   /** The number of characters that remain. */
-  remaining: number;
+  remainingCharacters: number;
   /** Returns the error of an exceeded limit. */
-  exceeded(): Error;
+  buildError(): Error;
 }
 
 const takeBytes = (budget: ByteBudget, characters: number): void => {
-  budget.remaining -= characters;
-  if (budget.remaining < 0) throw budget.exceeded();
+  budget.remainingCharacters -= characters;
+  if (budget.remainingCharacters < 0) throw budget.buildError();
 };
 
 const missingValue = (referenceText: string): BadReference =>

@@ -156,7 +156,7 @@ export const rowHistory = definePlugin({
   name: NAME,
   requires: ["comparison-operators"],
   stage: Stage.late, // permissions of the table apply and are added first
-  hiddenSchemas: (exposed) => exposed.map((schema) => schema + SUFFIX),
+  hiddenSchemas: (exposedSchemas) => exposedSchemas.map((schema) => schema + SUFFIX),
   functions: [
     { name: "as-of-request", compile: () => sql`pg_catalog.current_setting(${literal(SETTING)})::timestamptz` },
   ],
@@ -177,8 +177,8 @@ export const rowHistory = definePlugin({
   ],
   apply: (hooks) => {
     hooks.introspect.tapPromise(NAME, async (model, { schemas, warn }) => {
-      const exposed = schemas.map((schema) => schema + SUFFIX).filter((schema) => schemas.includes(schema));
-      for (const schema of exposed) warn(`no history is read from ${schema}: it is exposed`);
+      const exposedSchemas = schemas.map((schema) => schema + SUFFIX).filter((schema) => schemas.includes(schema));
+      for (const schema of exposedSchemas) warn(`no history is read from ${schema}: it is exposed`);
       return addHistoryRelationships(model);
     });
     hooks.transformPlan.tap({ name: NAME, keepsRows: true }, (plan, { model }) =>

@@ -48,7 +48,7 @@ const comparesColumn = (where: Predicate, column: string): boolean => {
  */
 const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isNotDeleted = compareColumn(column, "is", { keyword: "null" });
-  const restricted = restrictRows(plan, model, (relation) =>
+  const restrictedPlan = restrictRows(plan, model, (relation) =>
     hasDeletionColumn(model, relation, column) ? isNotDeleted : undefined,
   );
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
@@ -61,7 +61,9 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
       ? { ...node, where: requestedCondition }
       : node;
   };
-  const hidden = seesDeleted ? mapPlan(restricted, model, { read: revealRows, update: revealRows }) : restricted;
+  const filteredPlan = seesDeleted
+    ? mapPlan(restrictedPlan, model, { read: revealRows, update: revealRows })
+    : restrictedPlan;
 
   const markDeleted = (remove: Delete): Update => ({
     kind: "update",
@@ -71,15 +73,17 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
     ...(remove.returning && { returning: remove.returning }),
     assignments: [{ column, operator: "set", operand: { constant: null, apply: DELETION_TIME } }],
   });
-  if (hidden.kind === "delete")
-    return hasDeletionColumn(model, findRelation(model, hidden.from), column) ? markDeleted(hidden) : hidden;
-  if (hidden.kind !== "sequence") return hidden;
-  const steps = hidden.steps.map((step) =>
+  if (filteredPlan.kind === "delete")
+    return hasDeletionColumn(model, findRelation(model, filteredPlan.from), column)
+      ? markDeleted(filteredPlan)
+      : filteredPlan;
+  if (filteredPlan.kind !== "sequence") return filteredPlan;
+  const steps = filteredPlan.steps.map((step) =>
     step.write.kind === "delete" && hasDeletionColumn(model, findRelation(model, step.write.from), column)
       ? { ...step, write: markDeleted(step.write) }
       : step,
   );
-  return { ...hidden, steps };
+  return { ...filteredPlan, steps };
 };
 
 /** @rule P-DEL-6 */
@@ -125,8 +129,10 @@ const buildDeletedRead = ({ into, onlyKeys = [] }: Insert, column: string): Read
 });
 
 /** Returns the insert of the program if the program is a PUT. */
-const findPutInsert = ({ planned }: Program): Insert | undefined =>
-  planned?.plan.kind === "insert" && planned.plan.onlyKeys !== undefined ? planned.plan : undefined;
+const findPutInsert = ({ planned: plannedProgram }: Program): Insert | undefined =>
+  plannedProgram?.plan.kind === "insert" && plannedProgram.plan.onlyKeys !== undefined
+    ? plannedProgram.plan
+    : undefined;
 
 /** Reports a PUT of a deleted row, which writes nothing, just like a PUT whose key differs. @rule P-DEL-7 */
 const reportDeletedPuts = (context: PluginContext, column: string): void => {

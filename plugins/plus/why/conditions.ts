@@ -18,10 +18,10 @@ interface KnownValues {
 
 const MAX_LENGTH = 200;
 
-const formatBound = (bound: BoundValue | undefined): string => {
-  if (bound === undefined || bound === null) return "null";
-  if (typeof bound !== "string") return `${bound.length} bytes`;
-  return JSON.stringify(bound.length > MAX_LENGTH ? `${bound.slice(0, MAX_LENGTH)}…` : bound);
+const formatBound = (boundValue: BoundValue | undefined): string => {
+  if (boundValue === undefined || boundValue === null) return "null";
+  if (typeof boundValue !== "string") return `${boundValue.length} bytes`;
+  return JSON.stringify(boundValue.length > MAX_LENGTH ? `${boundValue.slice(0, MAX_LENGTH)}…` : boundValue);
 };
 
 export const formatValue = (ref: ValueRef, { values, session }: KnownValues): string => {
@@ -75,11 +75,11 @@ const formatOperand = (operand: Operand, knownValues: KnownValues): string => {
 };
 
 const formatComparison = (comparison: Comparison, knownValues: KnownValues): string => {
-  const { left, operator, quantifier, option, operand, keyword } = comparison;
+  const { left: leftOperand, operator, quantifier, option, operand, keyword } = comparison;
   const operatorArgument = quantifier ?? (option === undefined ? undefined : formatValue(option, knownValues));
   const right = operand === undefined ? keyword : formatOperand(operand, knownValues);
   return [
-    formatExpression(left, knownValues),
+    formatExpression(leftOperand, knownValues),
     operatorArgument === undefined ? operator : `${operator}(${operatorArgument})`,
     ...(right === undefined ? [] : [right]),
   ].join(" ");

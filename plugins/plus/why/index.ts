@@ -136,16 +136,18 @@ export const whyEmpty = definePlugin({
     context.wrap({
       execute: (next) => async (execution) => {
         const { exchange } = execution;
-        const reported = exchange && requests.get(exchange.request);
-        if (exchange === undefined || reported === undefined) return next(execution);
+        const reportedRequest = exchange && requests.get(exchange.request);
+        if (exchange === undefined || reportedRequest === undefined) return next(execution);
         const run: ReportParts["run"] = (innerExecution) =>
           next({ ...innerExecution, end: "rollback", mayUseReplica: false });
         // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
-        const reportBefore = mayWrite ? await buildReport(execution, run, exchange.surface, reported.scope) : [];
+        const reportBefore = mayWrite ? await buildReport(execution, run, exchange.surface, reportedRequest.scope) : [];
         const rows = await next(execution);
-        const reports = mayWrite ? reportBefore : await buildReport(execution, run, exchange.surface, reported.scope);
-        reported.reports = [...(reported.reports ?? []), ...reports];
+        const reports = mayWrite
+          ? reportBefore
+          : await buildReport(execution, run, exchange.surface, reportedRequest.scope);
+        reportedRequest.reports = [...(reportedRequest.reports ?? []), ...reports];
         return rows;
       },
     });

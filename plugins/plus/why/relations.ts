@@ -58,9 +58,9 @@ export const reportExecution = async (
   const { model, run, counts, includesHidden } = parts;
   const reports: RelationReport[] = [];
   for (const [i, programRun] of execution.programs.entries()) {
-    const { planned } = programRun.program;
-    if (planned === undefined) continue;
-    for (const { plan, column } of splitPlan(planned.plan))
+    const { planned: plannedProgram } = programRun.program;
+    if (plannedProgram === undefined) continue;
+    for (const { plan, column } of splitPlan(plannedProgram.plan))
       reports.push(
         ...(await reportRelations(
           plan,

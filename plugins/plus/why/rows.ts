@@ -85,7 +85,7 @@ const listEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
 /** Returns every position at which the plan reads or writes a relation, the outermost first. */
 const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] => {
   const reads: ReportedRead[] = [];
-  const embedded = new Set<Read>();
+  const embeddedReads = new Set<Read>();
   const addRead = (command: Command, name: QualifiedName, read: Read): void => {
     const relation = findRelation(model, name);
     if (relation !== undefined) reads.push({ command, name, relation, read, isEmbedded: false });
@@ -98,7 +98,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
     ...(where === undefined ? {} : { where }),
   });
   visitPlan(plan, model, {
-    embed: ({ read }) => void embedded.add(read),
+    embed: ({ read }) => void embeddedReads.add(read),
     read: (read) => {
       if ("relation" in read.from) addRead("SELECT", read.from.relation, read);
       if ("call" in read.from)
@@ -115,7 +115,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
     delete: ({ from, where }) => addRead("DELETE", from, buildRead(from, where)),
   });
   // inner reads are visited before outer ones, and the read of an embed before the embed
-  return reads.map((reportedRead) => ({ ...reportedRead, isEmbedded: embedded.has(reportedRead.read) })).reverse();
+  return reads.map((reportedRead) => ({ ...reportedRead, isEmbedded: embeddedReads.has(reportedRead.read) })).reverse();
 };
 
 /** Returns a session for which no metadata permissions are added, while SQL sees the same caller. */
@@ -200,10 +200,10 @@ const countSteps = async (
     );
   if (command === "SELECT" && !reportedRead.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
-    const { limit, offset, ...unlimited } = read;
+    const { limit, offset, ...unlimitedRead } = read;
     const formatUnquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
     if (offset !== undefined) {
-      const remainingRows = await countRows({ ...unlimited, output, offset }, execution.session);
+      const remainingRows = await countRows({ ...unlimitedRead, output, offset }, execution.session);
       steps.push({ kind: "offset", condition: formatUnquotedValue(offset), left: remainingRows });
     }
     const remainingRows = await countRows({ ...read, output }, execution.session);

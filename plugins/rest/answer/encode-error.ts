@@ -114,18 +114,18 @@ interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
 }
 
 /**
- * Encodes an error. `ignored` is called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9
+ * Encodes an error. `reportIgnored` is called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9
  * R-AUT-10
  */
 export const encodeError = (
   { context: { options, model, use }, findHints }: Pick<RestSurface, "context" | "findHints">,
   originalError: RelApiError,
   exchange: ErrorContext,
-  ignored: (name: string) => void = () => undefined,
+  reportIgnored: (name: string) => void = () => undefined,
 ): Answer => {
-  const raised = SQLSTATE.test(originalError.code) ? use(readRaisedHook).call(originalError) : undefined;
-  const shownError = raised?.error ?? removeInvisible(applyDialectMessage(originalError), model, exchange);
-  const error = raised === undefined ? (findHints()?.addHint(shownError, exchange) ?? shownError) : shownError;
+  const raisedError = SQLSTATE.test(originalError.code) ? use(readRaisedHook).call(originalError) : undefined;
+  const shownError = raisedError?.error ?? removeInvisible(applyDialectMessage(originalError), model, exchange);
+  const error = raisedError === undefined ? (findHints()?.addHint(shownError, exchange) ?? shownError) : shownError;
   const code = findDialectCode(error);
   exchange.errorCode = code;
   const status = findStatus(error, code, exchange);
@@ -137,11 +137,11 @@ export const encodeError = (
   const headers = overrideHeaders(
     defaultHeaders,
     error.headers.map(([name, value]) => [name, encodeHeaderText(value)]),
-    ignored,
+    reportIgnored,
   );
   return {
     status,
-    statusText: raised?.statusText ?? error.statusText,
+    statusText: raisedError?.statusText ?? error.statusText,
     headers,
     body: exchange.method === "HEAD" ? undefined : encodeErrorBody(options, error, code),
   };

@@ -36,7 +36,7 @@ interface TransactionResult {
   /** The header `Content-Location`. */
   readonly headers?: Headers;
   /** The preferences that the plan honours. */
-  readonly applied?: AppliedPreferences;
+  readonly appliedPreferences?: AppliedPreferences;
   readonly legacyNames?: ResolvedRead["legacyNames"];
 }
 
@@ -71,11 +71,11 @@ const addTransactionResult = (
   request: RestRequest,
   result: TransactionResult,
 ): void => {
-  const { headers, applied = {}, legacyNames = [] } = result;
+  const { headers, appliedPreferences = {}, legacyNames = [] } = result;
   if (headers !== undefined) responseHeaders.push(...headers);
   if (legacyNames.length > 0) responseHeaders.push(["Warning", encodeLegacyWarning(legacyNames)]);
   const preferenceText =
-    request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, applied);
+    request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, appliedPreferences);
   if (preferenceText !== undefined) responseHeaders.push(["Preference-Applied", preferenceText]);
 };
 
@@ -121,16 +121,20 @@ const ORDER: readonly string[] = [
 ];
 
 /**
- * Returns the value of `Preference-Applied`, or undefined if no preference was honoured. `applied` contains the
- * preferences that the plan honours. `count`, `handling`, `tx` and preferences that set something need no entry in
- * `applied`. @rule R-PRF-3 R-PRF-7
+ * Returns the value of `Preference-Applied`, or undefined if no preference was honoured. `appliedPreferences` contains the
+ * preferences that the plan honours. `count`, `handling`, `tx` and preferences that set something need no entry in * `appliedPreferences`. @rule R-PRF-3 R-PRF-7
  */
 const buildPreferenceApplied = (
   { preferences, rest, end }: RestRequest,
-  applied: AppliedPreferences,
+  appliedPreferences: AppliedPreferences,
 ): string | undefined => {
   const { acceptedValues } = preferences;
-  const honouredNames: AppliedPreferences = { count: true, handling: true, tx: end.isChosenByClient, ...applied };
+  const honouredNames: AppliedPreferences = {
+    count: true,
+    handling: true,
+    tx: end.isChosenByClient,
+    ...appliedPreferences,
+  };
   const items: string[] = [];
   for (const name of [...ORDER, ...[...acceptedValues.keys()].filter((preference) => !ORDER.includes(preference))]) {
     const preferenceValue = name === "max-affected" ? preferences.maxAffected : acceptedValues.get(name);

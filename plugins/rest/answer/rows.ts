@@ -59,8 +59,8 @@ export const readTotal = (
       // the statement counts up to one more than the cap
       const exactCount = BigInt(row.total ?? 0);
       if (cap !== undefined && exactCount <= BigInt(cap)) return exactCount;
-      const planned = readPlannedRows(row.count_plan);
-      return planned > exactCount ? planned : exactCount;
+      const plannedCount = readPlannedRows(row.count_plan);
+      return plannedCount > exactCount ? plannedCount : exactCount;
     }
   }
 };
@@ -68,6 +68,6 @@ export const readTotal = (
 /** Returns the planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
 const readPlannedRows = (plan: string | null | undefined): bigint => {
   // PostgreSQL wrote this JSON text
-  const explained = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[];
-  return BigInt(Math.round(explained[0]?.Plan?.["Plan Rows"] ?? 0));
+  const explainOutput = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[];
+  return BigInt(Math.round(explainOutput[0]?.Plan?.["Plan Rows"] ?? 0));
 };

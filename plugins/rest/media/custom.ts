@@ -70,8 +70,10 @@ const chooseHandler = (
 };
 
 const chooseAggregate = (name: string, { aggregate, relation, isBytea }: MediaHandler): ChosenMedia => {
-  const chosen = buildHandlerMedia(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
-  return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, domains: "stored" } };
+  const chosenMedia = buildHandlerMedia(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
+  return relation === undefined
+    ? chosenMedia
+    : { ...chosenMedia, envelope: { ...chosenMedia.envelope, domains: "stored" } };
 };
 
 /** Builds the choice of a handler. A handler for all media types returns bytes of an unknown type, so the content type

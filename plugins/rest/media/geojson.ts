@@ -1,12 +1,12 @@
 /** Returns rows as a FeatureCollection, which needs PostGIS: `Accept: application/geo+json`. */
-import { definePlugin, ident, literal, UNNAMED, sql, type Sql } from "../../../core/index.ts";
+import { definePlugin, ident, literal, UNNAMED_COLUMN, sql, type Sql } from "../../../core/index.ts";
 import { postgisMissing } from "../errors.ts";
 
 /** Compiles the feature with its empty key. SQL allows no empty column name, so the column has a placeholder name.
  *  @rule R-SEL-5 */
 const restoreEmptyKey = (feature: Sql): Sql => sql`(
   select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
-    select pg_catalog.json_object_agg(case _p.key when ${literal(UNNAMED)} then '' else _p.key end, _p.value)
+    select pg_catalog.json_object_agg(case _p.key when ${literal(UNNAMED_COLUMN)} then '' else _p.key end, _p.value)
     from pg_catalog.json_each(_m.value) as _p
   ) else _m.value end)
   from pg_catalog.json_each(${feature}) as _m

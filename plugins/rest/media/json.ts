@@ -17,8 +17,8 @@ const compileJsonRows = (context: MediaContext): Sql =>
  *  @rule R-RPC-13 */
 const compileJsonObject = (context: MediaContext): Sql => {
   if (context.returns !== "values") return sql`(pg_catalog.json_agg(${compileElement(context)})->0)`;
-  const named = sql`(select pg_catalog.row_to_json(_scalar) from (select ${compileElement(context)} as pgrst_scalar) as _scalar)`;
-  return sql`(pg_catalog.json_agg(${named})->0)`;
+  const scalarObject = sql`(select pg_catalog.row_to_json(_scalar) from (select ${compileElement(context)} as pgrst_scalar) as _scalar)`;
+  return sql`(pg_catalog.json_agg(${scalarObject})->0)`;
 };
 
 /** Compiles the body of a result without rows. */

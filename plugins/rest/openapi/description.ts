@@ -42,12 +42,12 @@ export const splitComment = (
 
 export const buildObjectSchema = (
   properties: readonly (readonly [string, JsonObject])[],
-  required: readonly string[],
+  requiredNames: readonly string[],
   description?: string,
 ): JsonObject => ({
   type: "object",
   description,
-  required: required.length === 0 ? undefined : required,
+  required: requiredNames.length === 0 ? undefined : requiredNames,
   properties: Object.fromEntries(properties),
 });
 
@@ -119,14 +119,14 @@ export interface DescribedCall {
   readonly takesBody: boolean;
   readonly parameters: readonly RoutineParameter[];
   /** The names of parameters without a default. */
-  readonly required: readonly string[];
+  readonly requiredNames: readonly string[];
 }
 
 const buildCall = (routine: Routine): DescribedCall => {
   const takesBody = takesBodyAsArgument(routine);
   const parameters = takesBody ? [] : routine.parameters;
-  const required = parameters.filter(({ hasDefault }) => !hasDefault).map(({ name }) => name);
-  return { routine, takesBody, parameters, required };
+  const requiredNames = parameters.filter(({ hasDefault }) => !hasDefault).map(({ name }) => name);
+  return { routine, takesBody, parameters, requiredNames };
 };
 
 /** Yields the paths of functions. A volatile function, which may write, has only POST. */
@@ -147,11 +147,11 @@ export const buildRoutinePaths = function* (
 };
 
 /** Names that a filter accepts without quotes. @rule R-LEX-1 */
-const UNQUOTED = /^(?! )[\p{L}0-9_$ ]+(?:-[\p{L}0-9_$ ]+)*(?<! )$/u;
+const UNQUOTED_NAME = /^(?! )[\p{L}0-9_$ ]+(?:-[\p{L}0-9_$ ]+)*(?<! )$/u;
 
 /** Parameters that are no filters. @rule R-URL-3 */
-const RESERVED = new Set(["select", "columns", "on_conflict", "order", "limit", "offset", "and", "or"]);
+const RESERVED_PARAMETERS = new Set(["select", "columns", "on_conflict", "order", "limit", "offset", "and", "or"]);
 
 /** Returns the name of the parameter that filters a column: `"order"` with its quotes. @rule R-OAS-1a */
 export const buildFilterParameterName = (column: string): string =>
-  UNQUOTED.test(column) && !RESERVED.has(column) ? column : `"${column.replace(/["\\]/g, "\\$&")}"`;
+  UNQUOTED_NAME.test(column) && !RESERVED_PARAMETERS.has(column) ? column : `"${column.replace(/["\\]/g, "\\$&")}"`;

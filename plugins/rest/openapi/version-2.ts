@@ -196,7 +196,7 @@ const buildRelationOperations = (relation: Relation): JsonObject => {
 
 const buildRoutineOperations = (
   { model }: Description,
-  { routine, parameters, required }: DescribedCall,
+  { routine, parameters, requiredNames }: DescribedCall,
 ): { readonly get: JsonObject; readonly post: JsonObject } => {
   const buildOperation = (parameters: readonly JsonObject[]): JsonObject => ({
     tags: [`(rpc) ${routine.name}`],
@@ -211,7 +211,7 @@ const buildRoutineOperations = (
     properties: Object.fromEntries(
       parameters.map((parameter) => [parameter.name, buildParameterSchema(model, parameter)]),
     ),
-    required: required.length === 0 ? undefined : required,
+    required: requiredNames.length === 0 ? undefined : requiredNames,
   };
   return {
     get: buildOperation(

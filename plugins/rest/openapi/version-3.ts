@@ -179,7 +179,7 @@ const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly
   );
   const writtenProperties = writableColumns.map(buildProperty);
   const columnNames = relation.columns.map((column) => column.name);
-  const needed = writableColumns
+  const requiredNames = writableColumns
     .filter((column) => column.notNull && column.default === undefined && column.baseDefault === undefined)
     .map((column) => column.name);
   return [
@@ -187,7 +187,7 @@ const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly
       name,
       buildObjectSchema([...properties, ...buildEmbedProperties(writer, relation)], columnNames, relation.comment),
     ],
-    [`${name}.insert`, buildObjectSchema(writtenProperties, needed, relation.comment)],
+    [`${name}.insert`, buildObjectSchema(writtenProperties, requiredNames, relation.comment)],
     [`${name}.update`, buildObjectSchema(writtenProperties, [], relation.comment)],
   ];
 };
@@ -209,8 +209,8 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   };
   const writtenRows = buildResponse(rows, "The written rows, with `Prefer: return=representation`");
   const responses = { 200: writtenRows, 204: { description: "Done" } };
-  const inserted = schemaReference(`${name}.insert`);
-  const updated = schemaReference(`${name}.update`);
+  const insertSchema = schemaReference(`${name}.insert`);
+  const updateSchema = schemaReference(`${name}.update`);
   const { writable } = relation;
   return {
     get: buildRelationOperation([...filters, "select", "order", "limit", "offset", ...addedParameters], {
@@ -221,10 +221,12 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
       post: buildRelationOperation(
         ["select", "columns", "on_conflict"],
         { 201: writtenRows },
-        { anyOf: [inserted, buildListSchema(inserted)] },
+        { anyOf: [insertSchema, buildListSchema(insertSchema)] },
       ),
     }),
-    ...(writable.update && { patch: buildRelationOperation([...filters, "select", "columns"], responses, updated) }),
+    ...(writable.update && {
+      patch: buildRelationOperation([...filters, "select", "columns"], responses, updateSchema),
+    }),
     ...(writable.delete && { delete: buildRelationOperation([...filters, "select"], responses) }),
   };
 };
@@ -249,7 +251,7 @@ const buildReturnSchema = ({ description: { model }, components }: Writer, { ret
 
 const buildRoutineOperations = (
   writer: Writer,
-  { routine, takesBody, parameters, required }: DescribedCall,
+  { routine, takesBody, parameters, requiredNames }: DescribedCall,
 ): { readonly get: JsonObject; readonly post: JsonObject } => {
   const { model } = writer.description;
   const buildRoutineOperation = (request: JsonObject): JsonObject =>
@@ -271,8 +273,8 @@ const buildRoutineOperations = (
     }),
     post: buildRoutineOperation({
       requestBody: {
-        required: required.length > 0,
-        ...buildJsonContent(takesBody ? {} : buildObjectSchema(properties, required)),
+        required: requiredNames.length > 0,
+        ...buildJsonContent(takesBody ? {} : buildObjectSchema(properties, requiredNames)),
       },
     }),
   };

@@ -68,7 +68,7 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
   checkPreferences(preferences);
   const maxAffected = findEffectiveMaxAffected(preferences);
   if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
-  const { plan, applied } = applyPreferences(ownInput, callPlan);
+  const { plan, appliedPreferences } = applyPreferences(ownInput, callPlan);
   return {
     plan,
     routine,
@@ -79,7 +79,7 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
     bodyUse: body,
     media,
     maxAffected,
-    appliedPreferences: { ...applied, "max-affected": maxAffected !== undefined },
+    appliedPreferences: { ...appliedPreferences, "max-affected": maxAffected !== undefined },
     legacyNames,
   };
 };
@@ -239,7 +239,7 @@ const planResult = (planInput: PlanInput, routine: Routine, call: RoutineCall, v
   const type = findBaseType(model, routine.returns.type);
   const name = type?.name ?? routine.name;
   const selectsAll = query.select?.some(({ kind: item }) => item === "all") ?? true;
-  const resolved = resolveRead({
+  const resolvedRead = resolveRead({
     rest,
     model,
     schema,
@@ -255,9 +255,9 @@ const planResult = (planInput: PlanInput, routine: Routine, call: RoutineCall, v
     values,
   });
   return {
-    plan: { kind: "call", call, returns: isSet ? "rows" : "row", result: resolved.read },
-    isWholeRow: resolved.isWholeRow,
-    legacyNames: resolved.legacyNames,
+    plan: { kind: "call", call, returns: isSet ? "rows" : "row", result: resolvedRead.read },
+    isWholeRow: resolvedRead.isWholeRow,
+    legacyNames: resolvedRead.legacyNames,
   };
 };
 
@@ -274,9 +274,9 @@ const rejectNames = ({ rest, model, schema, name, query }: PlanInput, isVoid: bo
   const embed = select?.find((item) => item.kind === "embed");
   if (embed !== undefined) findRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
   const field = select?.find((item) => item.kind === "field" && item.field.name !== VALUE_COLUMN);
-  const selected = field?.kind === "field" ? field.field.name : undefined;
+  const selectedName = field?.kind === "field" ? field.field.name : undefined;
   const columnName =
-    filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? findFirstName(logic[0]?.part) ?? selected;
+    filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? findFirstName(logic[0]?.part) ?? selectedName;
   if (columnName !== undefined && !isVoid) throw columnUnknown(name, columnName);
 };
 

@@ -89,12 +89,12 @@ const buildCondition = (row: RowScope, condition: Condition): Predicate => {
 /** Returns the condition on a value, by the first of its operators. The database checks its type. */
 export const buildOperation = (
   values: BoundValue[],
-  left: Expression,
+  leftOperand: Expression,
   { specs, isNegated, value, keyword, quantifier, option }: Omit<Condition, "field">,
 ): Predicate => {
   const comparison: Comparison = {
     kind: "compare",
-    left,
+    left: leftOperand,
     operator: (specs[0] as OperatorSpec).name, // in the grammar, every name has an operator
     operand: value === undefined ? undefined : bind(values, value),
     keyword,

@@ -4,7 +4,7 @@ import type { Envelope } from "../../../core/index.ts";
 import { chooseMediaHook, type ChosenMedia, type MediaNegotiation, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
 import type { MediaChoice } from "../request.ts";
-import { ANY_MEDIA_TYPE, ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED } from "../syntax/media-type.ts";
+import { ANY_MEDIA_TYPE, ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED_SUFFIX } from "../syntax/media-type.ts";
 import type { PlanInput } from "./planning.ts";
 
 const WITH_CHARSET = new Set([
@@ -41,14 +41,14 @@ type MediaPlanning = Pick<PlanInput, "rest" | "model" | "accept" | "maySeePlans"
 /** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
  *  R-MED-5 R-OAS-1 */
 export const chooseMedia = (planInput: MediaPlanning, mediaRequest: MediaRequest): MediaChoice => {
-  const accepted = parseAccept(planInput.accept);
+  const acceptedTypes = parseAccept(planInput.accept);
   const choose = mediaRequest.isRoot === true ? chooseRootMedia : createMediaChooser(planInput, mediaRequest);
-  for (const type of accepted) {
+  for (const type of acceptedTypes) {
     const chosenMedia = choose(type);
     if (chosenMedia !== undefined)
       return { contentType: buildContentType(type), isSingular: false, isBinary: false, ...chosenMedia };
   }
-  throw mediaTypeUnavailable(accepted.map((type) => type.text));
+  throw mediaTypeUnavailable(acceptedTypes.map((type) => type.text));
 };
 
 const DESCRIPTION = parseMediaType("application/openapi+json");
@@ -69,7 +69,7 @@ const createMediaChooser = (planInput: MediaPlanning, mediaRequest: MediaRequest
   };
   const choose = (type: MediaType): ChosenMedia | undefined => {
     if (type.name === OBJECT || type.name === ARRAY)
-      return chooseBuiltIn(type, type.isStripped ? type.name + STRIPPED : type.name);
+      return chooseBuiltIn(type, type.isStripped ? type.name + STRIPPED_SUFFIX : type.name);
     return (
       chooseMediaTaps.call(type, context) ??
       chooseBuiltIn(type, type.name === ANY_MEDIA_TYPE ? "application/json" : type.name)

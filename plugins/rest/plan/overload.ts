@@ -51,16 +51,16 @@ export const buildDeclaredName = ({ schema, sqlName }: PgType): string =>
 /** Returns the signature with declared types: `s.f(a => integer)`. An unnamed parameter shows only its type. */
 const buildSignature = (model: Model, { schema, name, parameters }: Routine): string => {
   const describeType = ({ type, sqlType }: RoutineParameter): string => {
-    const declared = model.types.get(type);
-    return declared === undefined ? sqlType : buildDeclaredName(declared);
+    const declaredType = model.types.get(type);
+    return declaredType === undefined ? sqlType : buildDeclaredName(declaredType);
   };
   return `${schema}.${name}(${parameters.map((parameter) => `${parameter.name} => ${describeType(parameter)}`).join(", ")})`;
 };
 
 /** Builds the error that lists the signatures of all candidates. @rule R-RPC-8 */
 const buildAmbiguityError = (model: Model, candidates: readonly Routine[]): Error => {
-  const sorted = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
-  return ambiguousRoutine(sorted.map((routine) => buildSignature(model, routine)));
+  const sortedCandidates = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
+  return ambiguousRoutine(sortedCandidates.map((routine) => buildSignature(model, routine)));
 };
 
 /**

@@ -76,11 +76,11 @@ const requireFact = <Answer>(answer: Answer | undefined, fact: string): Answer =
   return answer;
 };
 
-const createPlanInput = (parsed: ParsedRequest, ask: Ask<RequestSource>): PlanInput => {
-  const isRead = parsed.kind === "relation" && isReading(parsed.method);
-  const input = isRead ? undefined : ask(namesColumns(parsed) ? INPUT_WITH_COLUMNS : INPUT);
+const createPlanInput = (parsedRequest: ParsedRequest, ask: Ask<RequestSource>): PlanInput => {
+  const isRead = parsedRequest.kind === "relation" && isReading(parsedRequest.method);
+  const input = isRead ? undefined : ask(namesColumns(parsedRequest) ? INPUT_WITH_COLUMNS : INPUT);
   return {
-    ...parsed,
+    ...parsedRequest,
     get maySeePlans() {
       return ask(MAY_SEE_PLANS);
     },
@@ -109,10 +109,14 @@ export const prepareRequests = <Planned extends PlannedRequest>(
   rest.context.caches.create({
     name,
     make: (ask: Ask<RequestSource>) => {
-      const parsed = parseForPlan(rest, ask);
-      const planned = plan(createPlanInput(parsed, ask));
-      return { parsed, planned, program: rest.context.prepare(planned, observeSession(ask), "rest") };
+      const parsedRequest = parseForPlan(rest, ask);
+      const plannedRequest = plan(createPlanInput(parsedRequest, ask));
+      return {
+        parsedRequest,
+        plannedRequest,
+        program: rest.context.prepare(plannedRequest, observeSession(ask), "rest"),
+      };
     },
-    estimateBytes: ({ parsed: { query } }) =>
+    estimateBytes: ({ parsedRequest: { query } }) =>
       query.pairs.reduce((bytes, [key, text = ""]) => bytes + (key.length + text.length) * BYTES_PER_CHARACTER, 7000),
   });

@@ -8,17 +8,17 @@ import type { PlanInput } from "./planning.ts";
 export const applyPreferences = <Kind extends Plan>(
   { rest, model, preferences }: PlanInput,
   plan: Kind,
-): { readonly plan: Kind; readonly applied: AppliedPreferences } => {
+): { readonly plan: Kind; readonly appliedPreferences: AppliedPreferences } => {
   let changedPlan: Kind = plan;
-  const applied: Record<string, boolean> = {};
+  const appliedPreferences: Record<string, boolean> = {};
   for (const { name, plan: changePlan } of rest.grammar.preferences.values()) {
     const value = changePlan && preferences.acceptedValues.get(name);
     if (changePlan === undefined || value === undefined) continue;
-    const changed = changePlan(changedPlan, value, { model });
-    if (changed.kind !== plan.kind)
-      throw new Error(`preference "${name}" turns a plan of kind "${plan.kind}" into one of kind "${changed.kind}"`);
-    applied[name] = changed !== changedPlan;
-    changedPlan = changed as Kind; // a preference does not change the kind of the plan
+    const nextPlan = changePlan(changedPlan, value, { model });
+    if (nextPlan.kind !== plan.kind)
+      throw new Error(`preference "${name}" turns a plan of kind "${plan.kind}" into one of kind "${nextPlan.kind}"`);
+    appliedPreferences[name] = nextPlan !== changedPlan;
+    changedPlan = nextPlan as Kind; // a preference does not change the kind of the plan
   }
-  return { plan: changedPlan, applied };
+  return { plan: changedPlan, appliedPreferences };
 };

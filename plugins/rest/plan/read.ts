@@ -29,8 +29,8 @@ export const planRead = (planInput: PlanInput): PlannedRead => {
   });
   const media = chooseMedia(planInput, { relation, isWholeRow });
   checkPreferences(planInput.preferences);
-  const { plan, applied } = applyPreferences(planInput, read);
-  const bound = removeWindow(values, window);
+  const { plan, appliedPreferences } = applyPreferences(planInput, read);
+  const boundValues = removeWindow(values, window);
   const location = encodeContentLocation(name, query.pairs);
   return {
     plan,
@@ -39,11 +39,11 @@ export const planRead = (planInput: PlanInput): PlannedRead => {
       count,
       countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined,
     },
-    values: bound,
-    slotPositions: hasMarks ? findSlotPositions(bound) : NO_SLOTS,
+    values: boundValues,
+    slotPositions: hasMarks ? findSlotPositions(boundValues) : NO_SLOTS,
     media,
     location: hasMarks ? splitAtMarks(location, percentEncode) : [location],
-    appliedPreferences: applied,
+    appliedPreferences,
     legacyNames,
   };
 };

@@ -160,14 +160,14 @@ const buildAmbiguityError = (
   candidates: readonly Relationship[],
   buildHint: (relationship: Relationship) => string | undefined,
 ): Error => {
-  const sorted = candidates
+  const keyedCandidates = candidates
     .map((relationship) => ({ relationship, key: buildSortKey(relationship) }))
     .sort((a, b) => compareKeys(a.key, b.key));
   const buildCandidateHint = (relationship: Relationship): Pick<RelationshipCandidate, "hint"> => {
     const hint = buildHint(relationship);
     return hint === undefined ? {} : { hint: `${relationship.target.name}!${hint}` };
   };
-  const sortedCandidates = sorted.map(({ relationship }): RelationshipCandidate => ({
+  const sortedCandidates = keyedCandidates.map(({ relationship }): RelationshipCandidate => ({
     details: {
       cardinality: relationship.cardinality,
       embedding: `${source} with ${relationship.target.name}`,

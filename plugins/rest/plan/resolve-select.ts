@@ -129,8 +129,8 @@ const applyPluginParameters = (
       model,
       relation,
       field: (column) => buildField({ model, relation, searchPath, values }, { name: column, path: [] }),
-      condition: (left, operation) =>
-        buildOperation(values, left, parseOperation(grammar, { ...source, text: operation })),
+      condition: (leftOperand, operation) =>
+        buildOperation(values, leftOperand, parseOperation(grammar, { ...source, text: operation })),
       aggregate: (fn) => {
         if (!options.dbAggregatesEnabled) throw aggregatesDisabled();
         return grammar.aggregates.get(fn);
@@ -187,9 +187,9 @@ const resolveEmbed = (node: QueryNode, embed: SelectEmbed, search: RelationshipS
 const checkRelatedOrders = (level: QueryLevel): void => {
   for (const { embed } of level.node.orders) {
     if (embed === undefined) continue;
-    const related = level.embeds.find(({ id }) => id === embed);
-    if (related === undefined) throw notEmbedded(embed);
-    if (!related.relationship.isToOne) throw relatedOrderImpossible(level.name, embed);
+    const relatedEmbed = level.embeds.find(({ id }) => id === embed);
+    if (relatedEmbed === undefined) throw notEmbedded(embed);
+    if (!relatedEmbed.relationship.isToOne) throw relatedOrderImpossible(level.name, embed);
   }
   level.embeds.forEach(checkRelatedOrders);
 };
@@ -277,11 +277,11 @@ const buildRead = (context: ReadContext, level: QueryLevel, from: ReadFrom, opti
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, context.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
-  const ungrouped: Read = { kind: "read", from, row: options.rowName, shape: "rows", output, where, orderBy, cap };
+  const ungroupedRead: Read = { kind: "read", from, row: options.rowName, shape: "rows", output, where, orderBy, cap };
   const { flatModes } = context.grammar;
   // the aggregates of a flat embed group the rows of the outer level
   const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);
-  const read = applyPluginParameters(context, relation, node.pluginParameters, ungrouped);
+  const read = applyPluginParameters(context, relation, node.pluginParameters, ungroupedRead);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
   return !isFlatEmbed && isGrouped ? orderGroups(read, values, level, flatModes) : read;
 };

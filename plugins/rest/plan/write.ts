@@ -51,7 +51,7 @@ export const planWrite = (planInput: PlanInput): PlannedWrite => {
   const writePlan = addReturning(planMethod(planInput, relation, method, payload, values), returningRead.read);
   checkPreferences(planInput.preferences);
   const media = chooseMedia(planInput, { relation, isWholeRow: returningRead.isWholeRow });
-  const { plan, applied } = applyPreferences(planInput, writePlan);
+  const { plan, appliedPreferences } = applyPreferences(planInput, writePlan);
   const isMerge =
     plan.kind === "insert" && plan.onConflict !== undefined && planInput.preferences.resolution === "merge-duplicates";
   const countsInserted = isMerge || (method === "PUT" && returningRead.read !== undefined);
@@ -69,7 +69,7 @@ export const planWrite = (planInput: PlanInput): PlannedWrite => {
     countsInserted,
     maxAffected:
       method === "PATCH" || method === "DELETE" ? findEffectiveMaxAffected(planInput.preferences) : undefined,
-    appliedPreferences: { ...applied, ...findAppliedPreferences(planInput, method, plan) },
+    appliedPreferences: { ...appliedPreferences, ...findAppliedPreferences(planInput, method, plan) },
     legacyNames: returningRead.legacyNames,
   };
 };

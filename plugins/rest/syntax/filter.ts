@@ -46,8 +46,8 @@ const scanPlainValue: ScanValue = (text, at) => ({ value: text.slice(at), end: t
 
 /** Scans a value inside a logic tree. @rule R-LEX-4 */
 export const scanTreeValue: ScanValue = (text, at) => {
-  const quoted = scanQuotedElement(text, at);
-  if (quoted !== undefined) return quoted;
+  const quotedToken = scanQuotedElement(text, at);
+  if (quotedToken !== undefined) return quotedToken;
   if (text[at] === "{") {
     const inner = findAnyCharacter(text, at + 1, "{}");
     if (text[inner] === "}") return { value: text.slice(at, inner + 1), end: inner + 1 };
@@ -59,8 +59,10 @@ export const scanTreeValue: ScanValue = (text, at) => {
 /** Scans a quoted value that ends where its element ends. @rule R-LEX-3 */
 const scanQuotedElement = (text: string, at: number): Token<string> | undefined => {
   if (text[at] !== '"') return undefined;
-  const quoted = scanQuoted(text, at);
-  return isFailure(quoted) || (text[quoted.end] !== "," && text[quoted.end] !== ")") ? undefined : quoted;
+  const quotedToken = scanQuoted(text, at);
+  return isFailure(quotedToken) || (text[quotedToken.end] !== "," && text[quotedToken.end] !== ")")
+    ? undefined
+    : quotedToken;
 };
 
 /** Returns the position of the first of the characters, or the end. */
@@ -192,9 +194,9 @@ const scanList = (text: string, start: number): Token<readonly string[]> | LexFa
   let i = skipBlanks(text, at + 1);
   if (text[i] === ")") return { value: elements, end: skipBlanks(text, i + 1) };
   for (;;) {
-    const quoted = scanQuotedElement(text, i);
-    const end = quoted?.end ?? findAnyCharacter(text, i, ",)");
-    elements.push(quoted?.value ?? text.slice(i, end));
+    const quotedToken = scanQuotedElement(text, i);
+    const end = quotedToken?.end ?? findAnyCharacter(text, i, ",)");
+    elements.push(quotedToken?.value ?? text.slice(i, end));
     if (text[end] === ")") return { value: elements, end: skipBlanks(text, end + 1) };
     if (text[end] !== ",") return { at: end, expecting: [...(end === i ? ['"\\""'] : []), '","', '")"'] };
     i = end + 1;

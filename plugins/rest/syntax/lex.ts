@@ -151,8 +151,10 @@ const NAME_CONTINUATIONS = ["letter", "digit", ...RUN_CONTINUATIONS];
 /** Scans a name: `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
 export const scanName = (text: string, at: number): Token<Name> | LexFailure => {
   if (text[at] === '"') {
-    const quoted = scanQuoted(text, at);
-    return isFailure(quoted) ? quoted : { value: { text: quoted.value, continuations: [] }, end: quoted.end };
+    const quotedToken = scanQuoted(text, at);
+    return isFailure(quotedToken)
+      ? quotedToken
+      : { value: { text: quotedToken.value, continuations: [] }, end: quotedToken.end };
   }
   let end = findRunEnd(text, at);
   if (end === at) return { at, expecting: [NAME] };
@@ -210,8 +212,10 @@ const scanOperand = (text: string, at: number): Token<PathOperand> | LexFailure 
   if (end > digits && endsIndex(text, end)) return { value: { key: text.slice(at, end), isIndex: true }, end };
   if (isSigned) return end === digits ? { at: digits, expecting: ["digit"] } : { at: end, expecting: INDEX_END };
   if (text[at] === '"') {
-    const quoted = scanQuoted(text, at);
-    return isFailure(quoted) ? quoted : { value: { key: quoted.value, isIndex: false }, end: quoted.end };
+    const quotedToken = scanQuoted(text, at);
+    return isFailure(quotedToken)
+      ? quotedToken
+      : { value: { key: quotedToken.value, isIndex: false }, end: quotedToken.end };
   }
   return scanKey(text, at);
 };

@@ -124,15 +124,15 @@ const readGroup = (
 const scanCondition = ({ grammar, source }: TreeReader, at: number): Token<LogicTree> | LexFailure => {
   const { text } = source;
   if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
-  const scanned = scanField(text, at);
-  if (isFailure(scanned)) return scanned;
-  const { field, continuations } = scanned.value;
+  const fieldToken = scanField(text, at);
+  if (isFailure(fieldToken)) return fieldToken;
+  const { field, continuations } = fieldToken.value;
   checkPathLength(grammar.limits, field);
-  if (text[scanned.end] !== ".") {
-    const isNot = text.slice(at, scanned.end) === "not";
-    return { at: scanned.end, expecting: [...continuations, DELIMITER, ...(isNot ? [NEGATION] : [])] };
+  if (text[fieldToken.end] !== ".") {
+    const isNot = text.slice(at, fieldToken.end) === "not";
+    return { at: fieldToken.end, expecting: [...continuations, DELIMITER, ...(isNot ? [NEGATION] : [])] };
   }
-  const operation = scanOperation(grammar, text, scanned.end + 1, scanTreeValue);
+  const operation = scanOperation(grammar, text, fieldToken.end + 1, scanTreeValue);
   return isFailure(operation)
     ? operation
     : { value: { kind: "condition", condition: { field, ...operation.value } }, end: operation.end };

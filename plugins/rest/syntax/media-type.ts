@@ -7,10 +7,10 @@ export const OBJECT = "application/vnd.pgrst.object+json";
 const PLAN = "application/vnd.pgrst.plan";
 export const ANY_MEDIA_TYPE = "*/*";
 /** The suffix of the names under which the stripped variants are compiled. */
-export const STRIPPED = ";nulls=stripped";
+export const STRIPPED_SUFFIX = ";nulls=stripped";
 
 /** Types whose unknown parameters are dropped, in requests and in messages. */
-const KNOWN = new Set([
+const KNOWN_TYPES = new Set([
   ANY_MEDIA_TYPE,
   "application/json",
   "text/csv",
@@ -63,16 +63,16 @@ export const parseMediaType = (text: string): MediaType => {
   if (name === "application/vnd.pgrst.array" || name === ARRAY) {
     const isStripped = parseParameters(parts.slice(1)).get("nulls") === "stripped";
     return isStripped
-      ? { name: ARRAY, isStripped, text: ARRAY + STRIPPED }
+      ? { name: ARRAY, isStripped, text: ARRAY + STRIPPED_SUFFIX }
       : { name: "application/json", isStripped, text: "application/json" };
   }
   if (name === "application/vnd.pgrst.object" || name === OBJECT) {
     const isStripped = parseParameters(parts.slice(1)).get("nulls") === "stripped";
-    return { name: OBJECT, isStripped, text: isStripped ? OBJECT + STRIPPED : OBJECT };
+    return { name: OBJECT, isStripped, text: isStripped ? OBJECT + STRIPPED_SUFFIX : OBJECT };
   }
   if (name === PLAN || name === `${PLAN}+text` || name === `${PLAN}+json`)
     return parsePlanType(name, parseParameters(parts.slice(1)));
-  if (KNOWN.has(name)) return { name, isStripped: false, text: name };
+  if (KNOWN_TYPES.has(name)) return { name, isStripped: false, text: name };
   return { name, isStripped: false, text };
 };
 
@@ -120,5 +120,5 @@ export const parseAccept = (header: string | undefined): readonly MediaType[] =>
   return splitUnquoted(decodeUtf8Header(header).replace(/ /g, ""), ",")
     .map(parseWeightedType)
     .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // keeps the order of equal types
-    .map((weighted) => weighted.type);
+    .map((weightedType) => weightedType.type);
 };

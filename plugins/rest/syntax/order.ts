@@ -98,21 +98,21 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
     const value = { field: { name: "count", path: [] }, isCount: true, ...suffix.value } as const;
     return { value, end: suffix.end, continuations: suffix.continuations };
   }
-  const { value: scanned, end } = requireToken(source, scanField(source.text, start));
-  checkPathLength(grammar.limits, scanned.field);
+  const { value: scannedField, end } = requireToken(source, scanField(source.text, start));
+  checkPathLength(grammar.limits, scannedField.field);
   // blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
-    throwSyntaxError(source, { at: end, expecting: [...scanned.continuations, DELIMITER, ...TERM_END] });
+    throwSyntaxError(source, { at: end, expecting: [...scannedField.continuations, DELIMITER, ...TERM_END] });
   const ordering = readOrdering(grammar, source, at);
   const from = ordering?.end ?? at;
   const suffix = scanSuffix(source.text, from);
   if (isFailure(suffix)) return throwSyntaxError(source, suffix);
   const hasSuffix = suffix.end > at;
   return {
-    value: { field: scanned.field, ...(ordering && { ordering: ordering.value }), ...suffix.value },
+    value: { field: scannedField.field, ...(ordering && { ordering: ordering.value }), ...suffix.value },
     end: suffix.end,
-    continuations: hasSuffix ? suffix.continuations : [...scanned.continuations, ...suffix.continuations],
+    continuations: hasSuffix ? suffix.continuations : [...scannedField.continuations, ...suffix.continuations],
   };
 };
 
@@ -147,8 +147,8 @@ const readOrdering = (
 /** Scans an operand up to a comma or parenthesis, or in quotes, where a backslash escapes any character. */
 const scanOperand = (text: string, at: number): Token<string> | LexFailure => {
   if (text[at] === '"') {
-    const quoted = scanQuoted(text, at);
-    return isFailure(quoted) ? { at: quoted.at, expecting: ['"\\""'] } : quoted;
+    const quotedToken = scanQuoted(text, at);
+    return isFailure(quotedToken) ? { at: quotedToken.at, expecting: ['"\\""'] } : quotedToken;
   }
   let end = at;
   while (end < text.length && !",()".includes(text.charAt(end))) end++;

@@ -33,9 +33,9 @@ const decodeBytes = (text: string, plusByte: number): Buffer => {
     let byte = bytes[at];
     if (byte === PLUS_SIGN) byte = plusByte;
     else if (byte === PERCENT_SIGN) {
-      const escaped = readHexDigit(bytes[at + 1]) * 16 + readHexDigit(bytes[at + 2]);
-      if (!Number.isNaN(escaped)) {
-        byte = escaped;
+      const escapedByte = readHexDigit(bytes[at + 1]) * 16 + readHexDigit(bytes[at + 2]);
+      if (!Number.isNaN(escapedByte)) {
+        byte = escapedByte;
         at += 2;
       }
     }
@@ -112,12 +112,12 @@ export const buildTemplate = (grammar: Grammar, query: string | undefined): Quer
 // matches a whole mark, such as \ue0003\ue001
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
 
-export const findSlotPositions = (planned: readonly BoundValue[]): SlotPositions =>
-  planned.flatMap((bound, at) => {
-    const mark = typeof bound === "string" ? MARK.exec(bound) : null;
+export const findSlotPositions = (values: readonly BoundValue[]): SlotPositions =>
+  values.flatMap((boundValue, at) => {
+    const mark = typeof boundValue === "string" ? MARK.exec(boundValue) : null;
     return mark === null ? [] : [[at, Number(mark[1])] as const];
   });
 
 /** Splits a string at its percent-encoded marks into alternating texts and value numbers. */
-export const splitAtMarks = (encoded: string, encode: (text: string) => string): readonly string[] =>
-  encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));
+export const splitAtMarks = (encodedText: string, encode: (text: string) => string): readonly string[] =>
+  encodedText.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));

@@ -147,7 +147,7 @@ export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): Parsed
   return { ...target, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window };
 };
 
-const NONE: readonly string[] = [];
+const NO_VALUES: readonly string[] = [];
 
 /** Returns the `Prefer` headers, which Node joins if there are several. */
 export const readPreferHeader = ({ prefer, request }: Pick<Exchange, "prefer" | "request">): string | undefined =>
@@ -168,10 +168,10 @@ export const buildSource = (
 });
 
 /** Returns the request with the values that it does not share with others. */
-export const buildRequest = (parsed: ParsedRequest, source: RequestSource): RestRequest => {
+export const buildRequest = (parsedRequest: ParsedRequest, source: RequestSource): RestRequest => {
   // a spread of the parsed request would take several microseconds
   const { kind, model, schema, isProfileNamed, name, path, rest, method, query, hasMarks, preferences, end, window } =
-    parsed;
+    parsedRequest;
   const { exchange, template } = source;
   return {
     kind,
@@ -188,7 +188,7 @@ export const buildRequest = (parsed: ParsedRequest, source: RequestSource): Rest
     end,
     window,
     exchange,
-    filterValues: template === undefined ? NONE : template.values,
+    filterValues: template === undefined ? NO_VALUES : template.values,
     range: resolveRange(query.range, readRangeHeader(source)),
     accept: exchange.header("accept"),
   };
@@ -197,7 +197,7 @@ export const buildRequest = (parsed: ParsedRequest, source: RequestSource): Rest
 /** Parses a request that is not planned. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
 export const parseRequest = (rest: RestSurface, exchange: Exchange): RestRequest => {
   const source = buildSource(rest, exchange);
-  const parsed = parseForPlan(rest, (question) => question.read(source));
+  const parsedRequest = parseForPlan(rest, (question) => question.read(source));
   exchange.endPhase("parse");
-  return buildRequest(parsed, source);
+  return buildRequest(parsedRequest, source);
 };

@@ -72,8 +72,8 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     if (LOGIC.has(getLastPart(name))) logic.push(parseLogic(grammar, name, value));
   const columns = parseNameList(findFirstValue("columns"), "columns parameter");
   checkCount("maxColumns", columns?.length ?? 0, "columns");
-  const selected = findFirstValue("select");
-  const select = selected === undefined ? undefined : parseSelect(grammar, selected);
+  const selectText = findFirstValue("select");
+  const select = selectText === undefined ? undefined : parseSelect(grammar, selectText);
   const { filters, argumentPairs } =
     kind !== "arguments"
       ? { filters: unreservedParameters.map(([name, value]) => parseFilter(grammar, name, value)), argumentPairs: [] }

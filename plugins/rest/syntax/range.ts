@@ -16,8 +16,8 @@ export const buildWindowValues = ({ limit, offset }: RootRange): readonly string
 ];
 
 /** Returns the planned values without the slots of the window, which come last. */
-export const removeWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
-  planned.slice(0, planned.length - Number(hasLimit) - Number(hasOffset));
+export const removeWindow = (values: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
+  values.slice(0, values.length - Number(hasLimit) - Number(hasOffset));
 
 const RANGE_HEADER = /^[0-9]+-[0-9]*$/;
 

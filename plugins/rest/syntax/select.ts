@@ -103,27 +103,27 @@ const skipBlanksAfterEmbed = (reader: SelectReader, end: number): number => {
   return at;
 };
 
-const readItem = (reader: SelectReader, at: number, expected: readonly string[], depth: number): ItemToken => {
+const readItem = (reader: SelectReader, at: number, expectedTokens: readonly string[], depth: number): ItemToken => {
   const { text } = reader.source;
   const prefix = findPrefix(reader, at);
   if (prefix !== undefined) {
     const head = scanHead(text, at + prefix.prefix.length);
     // after a space that begins a list, only a field is reported
     if (isFailure(head))
-      return throwSyntaxError(reader.source, expected === FIELD_ITEM ? { at, expecting: expected } : head);
+      return throwSyntaxError(reader.source, expectedTokens === FIELD_ITEM ? { at, expecting: expectedTokens } : head);
     return readEmbed(reader, prefix.mode, undefined, head, depth);
   }
   const alias = reader.embeds.some(({ takesAlias }) => takesAlias) ? scanAlias(text, at) : undefined;
-  const aliased = alias && findPrefix(reader, alias.end);
-  if (alias !== undefined && aliased?.takesAlias === true) {
-    const head = requireToken(reader.source, scanHead(text, alias.end + aliased.prefix.length));
-    return readEmbed(reader, aliased.mode, alias.value, head, depth);
+  const aliasedPrefix = alias && findPrefix(reader, alias.end);
+  if (alias !== undefined && aliasedPrefix?.takesAlias === true) {
+    const head = requireToken(reader.source, scanHead(text, alias.end + aliasedPrefix.prefix.length));
+    return readEmbed(reader, aliasedPrefix.mode, alias.value, head, depth);
   }
   const embed = readPlainEmbed(reader, at, depth);
   if (embed !== undefined) return embed;
   if (++reader.counts.fields > reader.limits.maxSelectFields)
     throw tooMany(reader.limits, "maxSelectFields", "selected fields");
-  return readField(reader, at, expected);
+  return readField(reader, at, expectedTokens);
 };
 
 type ItemHead = Pick<SelectEmbed, "name" | "hint" | "join">;
@@ -197,11 +197,11 @@ const readEmbed = (
   if (source.text[at] === ")") return finish([], at + 1);
   const items: SelectItem[] = [];
   for (
-    let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.expectedItem, '")"'];
+    let expectedTokens: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.expectedItem, '")"'];
     ;
-    expected = reader.expectedItem
+    expectedTokens = reader.expectedItem
   ) {
-    const item = readItem(reader, at, expected, depth + 1);
+    const item = readItem(reader, at, expectedTokens, depth + 1);
     items.push(item.value);
     at = item.value.kind === "embed" ? skipBlanksAfterEmbed(reader, item.end) : item.end;
     if (source.text[at] === ")") return finish(items, at + 1);
@@ -216,14 +216,14 @@ const readEmbed = (
   }
 };
 
-const readField = (reader: SelectReader, start: number, expected: readonly string[]): ItemToken => {
+const readField = (reader: SelectReader, start: number, expectedTokens: readonly string[]): ItemToken => {
   const { source } = reader;
   const { text } = source;
   if (text[start] === "*") return finishItem(reader, { kind: "all" }, start + 1, []);
   if (!beginsName(text, start))
     throwSyntaxError(source, {
       at: start,
-      expecting: expected,
+      expecting: expectedTokens,
       shownAt: text[start - 1] === "(" ? findShownPosition(reader, start) : start,
     });
   const alias = scanAlias(text, start);
@@ -234,14 +234,14 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
       ? scanCount(text, at + 7, alias?.value)
       : undefined;
   if (count !== undefined) return count;
-  const { value: scanned, end } = requireToken(source, scanField(text, at));
-  checkPathLength(reader.limits, scanned.field);
+  const { value: scannedField, end } = requireToken(source, scanField(text, at));
+  checkPathLength(reader.limits, scannedField.field);
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
   const outer = readCast(reader, aggregate?.end ?? cast?.end ?? end);
   const item: SelectItem = {
     kind: "field",
-    field: scanned.field,
+    field: scannedField.field,
     alias: alias?.value,
     cast: cast?.value,
     aggregate: aggregate?.value,
@@ -254,7 +254,7 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
         ? ['"::"']
         : cast !== undefined
           ? [...TYPE_CONTINUATIONS, '"."', '"::"']
-          : [...scanned.continuations, '"::"', '"."'];
+          : [...scannedField.continuations, '"::"', '"."'];
   return finishItem(reader, item, outer?.end ?? aggregate?.end ?? cast?.end ?? end, expectedNext);
 };
 
@@ -298,8 +298,8 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
   const name = findLongest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
   if (name === undefined) {
     // a first letter that only one aggregate function has decides for that function
-    const [committed, ...otherNames] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
-    const candidates = committed === undefined || otherNames.length > 0 ? reader.aggregates : [committed];
+    const [firstName, ...otherNames] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
+    const candidates = firstName === undefined || otherNames.length > 0 ? reader.aggregates : [firstName];
     return throwSyntaxError(reader.source, {
       at: word,
       expecting: candidates.map((aggregate) => `"${aggregate}"`),

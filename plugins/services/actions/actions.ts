@@ -195,10 +195,10 @@ const checkOptions = (action: unknown): void => {
 
 /** @throws TypeError if the result does not fit the output type */
 const checkResult = ({ name, output }: ActionField, result: Json | undefined, types: CustomTypes): Json => {
-  const checked = result ?? null;
-  const problem = findResultProblem(output, checked, types);
+  const checkedResult = result ?? null;
+  const problem = findResultProblem(output, checkedResult, types);
   if (problem !== undefined) throw new TypeError(`action ${name}: ${problem}`);
-  return checked;
+  return checkedResult;
 };
 
 const buildPlan = (

@@ -29,10 +29,10 @@ const DELIVERY_PREFIX = "relapi/actions/";
 const MARGIN_SECONDS = 5;
 
 /** The SQLSTATEs of a database without the installation: the schema, the table or the function is missing. */
-const MISSING: ReadonlySet<unknown> = new Set(["3F000", "42P01", "42883"]);
+const MISSING_CODES: ReadonlySet<unknown> = new Set(["3F000", "42P01", "42883"]);
 
 // errors of the driver have the SQLSTATE as code
-const isNotInstalled = (error: unknown): boolean => MISSING.has((error as { readonly code?: unknown }).code);
+const isNotInstalled = (error: unknown): boolean => MISSING_CODES.has((error as { readonly code?: unknown }).code);
 
 /** A call as the database stores it. */
 interface StoredCall {
@@ -53,7 +53,7 @@ export interface BackgroundAction {
   readonly name: string;
   readonly timeoutMs: number;
   /** Returns the result as JSON text. @throws RelApiError for an error that is the result */
-  call(stored: StoredCall, signal: AbortSignal): Promise<string>;
+  call(storedCall: StoredCall, signal: AbortSignal): Promise<string>;
 }
 
 /** Builds an error in the format of GraphQL responses. */
@@ -90,7 +90,7 @@ export const buildDelivery = (
       returning input::text, session_variables::text, request_headers, request_query,
         pg_catalog.to_json(created_at) #>> '{}' as created_at`);
     if (row === undefined) return {};
-    const stored: StoredCall = {
+    const storedCall: StoredCall = {
       id,
       createdAt: row.created_at,
       input: parseJson(row.input),
@@ -99,7 +99,7 @@ export const buildDelivery = (
       document: row.request_query,
     };
     try {
-      await finish(id, await call(stored, signal), null);
+      await finish(id, await call(storedCall, signal), null);
     } catch (error) {
       signal.throwIfAborted(); // the process ends, and another one calls the action
       if (!(error instanceof RelApiError)) throw error;
@@ -122,8 +122,8 @@ export const buildDelivery = (
 export const addDeliveries = (model: Model, deliveries: readonly EventTrigger[]): Model => {
   // only this function writes the list
   const earlier = (model.pluginFacts[ACTION_DELIVERIES] ?? []) as readonly EventTrigger[];
-  const added = deliveries.filter(({ name }) => !earlier.some((delivery) => delivery.name === name));
-  return { ...model, pluginFacts: { ...model.pluginFacts, [ACTION_DELIVERIES]: [...earlier, ...added] } };
+  const addedDeliveries = deliveries.filter(({ name }) => !earlier.some((delivery) => delivery.name === name));
+  return { ...model, pluginFacts: { ...model.pluginFacts, [ACTION_DELIVERIES]: [...earlier, ...addedDeliveries] } };
 };
 
 /** Stores a call of an action, and returns its id. @rule X-ACT-12 */

@@ -92,13 +92,13 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     const body = writeJson({ action: { name: action.field.name }, ...payload });
     const sessionVariables = payload["session_variables"] ?? null;
     const original = { url, headers, body, sessionVariables };
-    const changed = transform(
+    const transformedRequest = transform(
       action,
       () => transforms.request?.(original) ?? { url, headers, body },
       actionRequestTransformFailed,
     );
     const answer = await client.send({
-      ...changed,
+      ...transformedRequest,
       purpose: "action",
       timeoutMs: action.timeoutMs,
       ...(action.field.root === "query" && { isRepeatable: true }),

@@ -20,13 +20,13 @@ export interface TypedName {
 }
 
 /** A name with its description. */
-interface Described {
+interface DescribedName {
   readonly name: string;
   readonly description: string | undefined;
 }
 
 /** Rows of a table that belong to an object of a custom type. */
-export interface TypeRelationship extends Described {
+export interface TypeRelationship extends DescribedName {
   readonly isToOne: boolean;
   readonly relation: Relation;
   /** Pairs of a field of the type and a column of the table, whose values are equal. */
@@ -34,7 +34,7 @@ export interface TypeRelationship extends Described {
 }
 
 /** A custom type. */
-export type CustomType = Described &
+export type CustomType = DescribedName &
   (
     | {
         readonly kind: "object";
@@ -42,14 +42,14 @@ export type CustomType = Described &
         readonly relationships: readonly TypeRelationship[];
       }
     | { readonly kind: "input"; readonly fields: readonly TypedName[] }
-    | { readonly kind: "enum"; readonly values: readonly Described[] }
+    | { readonly kind: "enum"; readonly values: readonly DescribedName[] }
     | { readonly kind: "scalar" }
   );
 
 export type CustomTypes = ReadonlyMap<string, CustomType>;
 
 /** The part of an action that its field in the schema depends on. */
-export interface ActionField extends Described {
+export interface ActionField extends DescribedName {
   readonly root: "query" | "mutation";
   readonly arguments: readonly TypedName[];
   readonly output: TypeNode;
@@ -101,7 +101,7 @@ const readName = (raw: JsonObject, key = "name"): string => {
 };
 
 /** @throws Error if the name is not valid */
-export const readDescribed = (raw: JsonObject, key = "name"): Described => ({
+export const readDescribed = (raw: JsonObject, key = "name"): DescribedName => ({
   name: readName(raw, key),
   description: readText(raw["description"]),
 });
@@ -114,9 +114,9 @@ const readType = (value: Json | undefined, owner: string): TypeNode => {
   }
 };
 
-const refuseDuplicates = (named: readonly Described[]): void => {
+const refuseDuplicates = (items: readonly DescribedName[]): void => {
   const names = new Set<string>();
-  for (const { name } of named) {
+  for (const { name } of items) {
     if (names.has(name)) throw excludedError(`${name}: the name is taken`);
     names.add(name);
   }
@@ -128,8 +128,8 @@ const readTypedNames = (raw: Json | undefined, list: "arguments" | "fields"): re
   if (!isListOrAbsent(raw)) throw excludedError(`${list} is not a list`);
   const read = readList(raw).map((item) => {
     const entry = readObject(item);
-    const described = readDescribed(entry);
-    return { ...described, type: readType(entry["type"], described.name) };
+    const describedName = readDescribed(entry);
+    return { ...describedName, type: readType(entry["type"], describedName.name) };
   });
   refuseDuplicates(read);
   return read;
@@ -143,18 +143,18 @@ const TYPE_LISTS = [
 ] as const;
 
 const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType => {
-  const described = readDescribed(raw);
-  if (kind === "scalar") return { ...described, kind };
+  const describedName = readDescribed(raw);
+  if (kind === "scalar") return { ...describedName, kind };
   if (kind === "enum") {
     const values = readList(raw["values"]).map((value) => readDescribed(readObject(value), "value"));
     if (values.length === 0) throw excludedError("it has no values");
     refuseDuplicates(values);
-    return { ...described, kind, values };
+    return { ...describedName, kind, values };
   }
   const fields = readTypedNames(raw["fields"], "fields");
   if (fields.length === 0) throw excludedError("it has no fields");
   if (!isListOrAbsent(raw["relationships"])) throw excludedError("relationships is not a list");
-  return kind === "object" ? { ...described, kind, fields, relationships: [] } : { ...described, kind, fields };
+  return kind === "object" ? { ...describedName, kind, fields, relationships: [] } : { ...describedName, kind, fields };
 };
 
 type Position = "input" | "output";

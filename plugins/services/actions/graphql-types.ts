@@ -36,11 +36,11 @@ interface ActionTypes {
   buildAsynchronousField(scope: GqlScope, field: ActionField): FieldConfig | undefined;
 }
 
-const SPECIFIED = new Map(specifiedScalarTypes.map((type) => [type.name, type]));
+const SPECIFIED_SCALARS = new Map(specifiedScalarTypes.map((type) => [type.name, type]));
 
-const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode, named: Type): Type => {
-  if (node.kind === "NamedType") return named;
-  const inner = wrap(node.type, named);
+const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode, namedType: Type): Type => {
+  if (node.kind === "NamedType") return namedType;
+  const inner = wrap(node.type, namedType);
   // the wrapped type is an input or output type, like the named type
   return (node.kind === "ListType"
     ? new GraphQLList(inner)
@@ -65,9 +65,9 @@ export const createActionTypes = (build: GqlBuild, types: CustomTypes): ActionTy
   };
 
   const findInput = (name: string): GraphQLInputType | undefined =>
-    SPECIFIED.get(name) ?? inputs.get(name) ?? findDatabaseInput(name);
+    SPECIFIED_SCALARS.get(name) ?? inputs.get(name) ?? findDatabaseInput(name);
   const findOutput = (name: string): GraphQLOutputType | undefined =>
-    SPECIFIED.get(name) ?? outputs.get(name) ?? findDatabaseOutput(name);
+    SPECIFIED_SCALARS.get(name) ?? outputs.get(name) ?? findDatabaseOutput(name);
 
   const mapFields = <Type extends GraphQLInputType | GraphQLOutputType>(
     fields: readonly TypedName[],
@@ -75,8 +75,8 @@ export const createActionTypes = (build: GqlBuild, types: CustomTypes): ActionTy
   ): Record<string, { type: Type; description: string | undefined }> =>
     Object.fromEntries(
       fields.flatMap(({ name, type, description }) => {
-        const named = find(getTypeName(type));
-        return named === undefined ? [] : [[name, { type: wrap(type, named), description }] as const];
+        const namedType = find(getTypeName(type));
+        return namedType === undefined ? [] : [[name, { type: wrap(type, namedType), description }] as const];
       }),
     );
 

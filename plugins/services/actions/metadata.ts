@@ -96,12 +96,12 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
 };
 
 /** Adds the roles that inherit a permission. */
-const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inheritedRoles"]): JsonObject => {
+const addInheritedRoles = (raw: JsonObject, inheritedRoles: MetadataActions["inheritedRoles"]): JsonObject => {
   if (!isListOrAbsent(raw["permissions"])) return raw; // `readActionField` refuses the action
   const roles = new Set(readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []));
   for (let size = -1; size !== roles.size;) {
     size = roles.size;
-    for (const { role, parents } of inherited) if (parents.some((parent) => roles.has(parent))) roles.add(role);
+    for (const { role, parents } of inheritedRoles) if (parents.some((parent) => roles.has(parent))) roles.add(role);
   }
   return { ...raw, permissions: [...roles].map((role) => ({ role })) };
 };

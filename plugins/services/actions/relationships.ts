@@ -31,8 +31,8 @@ const readTable = (raw: JsonObject): QualifiedName => {
 
 /** @throws Error with the reason for leaving the relationship out */
 const readRelationship = (raw: JsonObject, owner: RelationshipOwner): TypeRelationship => {
-  const described = readDescribed(raw);
-  if (owner.fields.some(({ name }) => name === described.name))
+  const describedName = readDescribed(raw);
+  if (owner.fields.some(({ name }) => name === describedName.name))
     throw excludedError("the type has a field of this name");
   const kind = raw["type"];
   if (kind !== "object" && kind !== "array") throw excludedError("its type is neither object nor array");
@@ -48,7 +48,7 @@ const readRelationship = (raw: JsonObject, owner: RelationshipOwner): TypeRelati
     return [name, column] as const;
   });
   if (columns.length === 0) throw excludedError("it has no field_mapping");
-  return { ...described, isToOne: kind === "object", relation, columns };
+  return { ...describedName, isToOne: kind === "object", relation, columns };
 };
 
 /** Returns the types with the relationships that fit, and reports the others. */
@@ -62,7 +62,7 @@ export const addRelationships = (
     node.kind === "NonNullType"
       ? isLeaf(node.type)
       : node.kind === "NamedType" && types.get(node.name.value)?.kind !== "object";
-  const completed = new Map<string, CustomType>(types);
+  const completedTypes = new Map<string, CustomType>(types);
   for (const item of readList(objects)) {
     const raw = readObject(item);
     const type = types.get(readText(raw["name"]) ?? "");
@@ -78,7 +78,7 @@ export const addRelationships = (
         report("relationship", `${type.name}.${name}`, (error as Error).message); // only `excludedError` is thrown here
       }
     }
-    completed.set(type.name, { ...type, relationships: [...relationships.values()] });
+    completedTypes.set(type.name, { ...type, relationships: [...relationships.values()] });
   }
-  return completed;
+  return completedTypes;
 };

@@ -29,7 +29,8 @@ export const findResultProblem = (
   types: CustomTypes,
   position = "the result",
 ): string | undefined => {
-  const refuse = (expected: string): string => `expecting ${expected} for ${position}, but got ${describe(value)}`;
+  const refuse = (expectation: string): string =>
+    `expecting ${expectation} for ${position}, but got ${describe(value)}`;
   if (type.kind === "NonNullType")
     return value === null ? refuse("a value") : findResultProblem(type.type, value, types, position);
   if (value === null) return undefined;
@@ -51,7 +52,7 @@ const findCustomProblem = (
   value: Json,
   types: CustomTypes,
   position: string,
-  refuse: (expected: string) => string,
+  refuse: (expectation: string) => string,
 ): string | undefined => {
   if (custom.kind === "enum")
     return custom.values.some(({ name }) => name === value) ? undefined : refuse(`a value of "${custom.name}"`);

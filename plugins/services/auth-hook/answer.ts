@@ -48,15 +48,15 @@ const readMembers = (text: string): ReadonlyMap<string, string> => {
 };
 
 const parseObject = (text: string): Readonly<Record<string, Json>> => {
-  let parsed: Json;
+  let body: Json;
   try {
-    parsed = JSON.parse(text) as Json; // JSON.parse returns JSON
+    body = JSON.parse(text) as Json; // JSON.parse returns JSON
   } catch {
     throw hookAnswerInvalid("Error in $: the body is not JSON");
   }
-  if (!isJsonObject(parsed))
-    throw hookAnswerInvalid(`Error in $: parsing HashMap failed, expected Object, but encountered ${nameKind(parsed)}`);
-  return parsed;
+  if (!isJsonObject(body))
+    throw hookAnswerInvalid(`Error in $: parsing HashMap failed, expected Object, but encountered ${nameKind(body)}`);
+  return body;
 };
 
 const nameKind = (value: Json): string => {

@@ -95,7 +95,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
       });
     } catch (error) {
       if (controller.signal.aborted || !(error instanceof RelApiError)) throw error;
-      logProblem(FAILED, error.message);
+      logProblem(FAILURE_MESSAGE, error.message);
       throw hookCallFailed();
     } finally {
       forget?.();
@@ -103,7 +103,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
     const { status, text } = response;
     if (status === 401) throw callerRefused();
     if (status !== 200) {
-      logProblem(FAILED, `status ${status}`);
+      logProblem(FAILURE_MESSAGE, `status ${status}`);
       throw hookAnswerInvalid();
     }
     try {
@@ -114,13 +114,13 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
       forwardCookies(credentials, response);
       return answer;
     } catch (error) {
-      if (error instanceof RelApiError) logProblem(FAILED, error.message);
+      if (error instanceof RelApiError) logProblem(FAILURE_MESSAGE, error.message);
       throw error;
     }
   };
 };
 
-const FAILED = "the auth hook failed";
+const FAILURE_MESSAGE = "the auth hook failed";
 
 /** Returns the function that builds the session of an answer. @rule X-HOOK-5 X-HOOK-9 */
 const createSessions = (context: PluginContext): ((answer: HookAnswer) => Session) => {

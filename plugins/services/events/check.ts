@@ -81,7 +81,7 @@ const findProblem = (
   { columns, keyColumns }: TableRow,
 ): string | undefined => {
   for (const operation of OPERATIONS)
-    for (const column of [...(operations[operation]?.listened ?? []), ...(operations[operation]?.payload ?? [])])
+    for (const column of [...(operations[operation]?.listenedColumns ?? []), ...(operations[operation]?.payload ?? [])])
       if (!columns.includes(column)) return `${operation}: the table has no column "${column}"`;
   return isOrdered && keyColumns.length === 0 ? "ordered: the table has no primary key" : undefined;
 };

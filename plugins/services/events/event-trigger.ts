@@ -13,7 +13,7 @@ export type Operation = (typeof OPERATIONS)[number];
 /** The columns of one operation. */
 export interface OperationColumns {
   /** An update is an event only if one of these columns changes. Undefined if any column counts. */
-  readonly listened?: readonly string[];
+  readonly listenedColumns?: readonly string[];
   /** The columns of the rows in the event. Undefined if the event has all columns. */
   readonly payload?: readonly string[];
 }

@@ -79,7 +79,7 @@ const readTable = (key: string, handlers: TableEventHandlers): readonly EventTri
     throw handlersInvalid(`"${key}"`, "has no handlers: { insert: async ({ row }) => … }");
   return Object.entries(handlers).map(([operation, handler]) => {
     const location = `"${key}".${operation}`;
-    if (!OPERATIONS.some((known) => known === operation))
+    if (!OPERATIONS.some((knownOperation) => knownOperation === operation))
       throw handlersInvalid(location, "is unknown: use insert, update or delete");
     const trigger = `${key}.${operation}`;
     if (trigger.length > MAX_NAME_LENGTH)
@@ -101,18 +101,18 @@ const readHandler = (
   const options = typeof handler === "function" ? { handle: handler } : handler;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw handlersInvalid(location, "is neither a function nor an object with the function handle");
-  const { handle, columns, ordered = false, ...rules } = options;
+  const { handle, columns, ordered: isOrdered = false, ...rules } = options;
   const retry = readRules(rules, DEFAULT_RULES, MAX_RULES, (reason) => handlersInvalid(location, reason));
   if (columns !== undefined && operation !== "update")
     throw handlersInvalid(location, "has columns, which only update supports");
   if (columns !== undefined && !isListOfNames(columns))
     throw handlersInvalid(location, "has columns that are not a list of column names");
-  if (typeof ordered !== "boolean")
+  if (typeof isOrdered !== "boolean")
     throw handlersInvalid(location, "has a value of ordered that is neither true nor false");
   return {
     name,
     table,
-    isOrdered: ordered,
+    isOrdered,
     operations: { [operation]: columns === undefined ? {} : { listened: columns } },
     retry,
     allowsManual: true,
@@ -128,14 +128,14 @@ const parseRow = (text: string | null): JsonObject | undefined =>
 
 const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
   const { id, trigger, table, operation, traceParent, createdAt } = event;
-  const [old, changed] = [parseRow(event.oldRow), parseRow(event.newRow)];
+  const [old, newRow] = [parseRow(event.oldRow), parseRow(event.newRow)];
   return {
     id,
     trigger,
     table,
     operation,
-    row: changed ?? old ?? {},
-    old: changed === undefined ? undefined : old,
+    row: newRow ?? old ?? {},
+    old: newRow === undefined ? undefined : old,
     session: parseSession(event.session),
     traceParent: readTraceParent(traceParent),
     attempt: event.tries + 1,
@@ -147,9 +147,9 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
 /** Returns undefined for a text that is not a JSON object. SQL of the application may have set such a text. */
 export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
   try {
-    const parsed: unknown = JSON.parse(text ?? "null");
+    const session: unknown = JSON.parse(text ?? "null");
     // session variables are strings
-    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, string>>) : undefined;
+    return typeof session === "object" && session !== null ? (session as Readonly<Record<string, string>>) : undefined;
   } catch {
     return undefined;
   }

@@ -50,22 +50,22 @@ export const installTriggers = async (
   const tableTriggers = buildTableTriggers(triggers);
   const names = new Set(triggers.map(({ name }) => name));
   const hasInstalledSchema = await installEventSchema(database);
-  const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
-  const missing = tableTriggers.filter(
+  const installedTriggers = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const missingTriggers = tableTriggers.filter(
     (tableTrigger) =>
-      !installed.some(
+      !installedTriggers.some(
         (installedTrigger) =>
           isSame(tableTrigger, installedTrigger) && tableTrigger.fingerprint === installedTrigger.fingerprint,
       ),
   );
-  const obsolete = installed.filter(
+  const obsolete = installedTriggers.filter(
     (installedTrigger) =>
       names.has(installedTrigger.event) &&
       !tableTriggers.some((tableTrigger) => isSame(tableTrigger, installedTrigger)),
   );
-  const changes = [...obsolete.map(compileDrop), ...missing.flatMap(compileTrigger)];
+  const changes = [...obsolete.map(compileDrop), ...missingTriggers.flatMap(compileTrigger)];
   if (changes.length > 0) await runInstallation(database, changes);
-  return { hasInstalledSchema, triggerCount: missing.length + obsolete.length };
+  return { hasInstalledSchema, triggerCount: missingTriggers.length + obsolete.length };
 };
 
 const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
@@ -75,9 +75,9 @@ const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
  *  triggers. @rule X-EVT-3 */
 export const removeTriggers = async (database: QueueDatabase, names?: ReadonlySet<string>): Promise<number> => {
   const triggers = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
-  const installed = triggers.filter(({ event }) => names?.has(event) ?? true);
-  if (installed.length > 0) await runInstallation(database, installed.map(compileDrop));
-  return installed.length;
+  const removedTriggers = triggers.filter(({ event }) => names?.has(event) ?? true);
+  if (removedTriggers.length > 0) await runInstallation(database, removedTriggers.map(compileDrop));
+  return removedTriggers.length;
 };
 
 /** Compares the triggers with those of the database. */
@@ -86,11 +86,11 @@ export const loadTriggerStatus = async (
   triggers: readonly EventTrigger[],
 ): Promise<readonly TriggerStatus[]> => {
   const tableTriggers = buildTableTriggers(triggers);
-  const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const installedTriggers = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const hasSchema = await hasEventSchema(database);
   const states = new Map<string, TriggerStatus>();
   for (const tableTrigger of tableTriggers) {
-    const matchingTrigger = installed.find((installedTrigger) => isSame(tableTrigger, installedTrigger));
+    const matchingTrigger = installedTriggers.find((installedTrigger) => isSame(tableTrigger, installedTrigger));
     const state =
       matchingTrigger === undefined
         ? "missing"
@@ -105,7 +105,7 @@ export const loadTriggerStatus = async (
         state,
       });
   }
-  const unknown = installed
+  const unknown = installedTriggers
     .filter((installedTrigger) => !tableTriggers.some((tableTrigger) => isSame(tableTrigger, installedTrigger)))
     .map(({ event, schema, table }): TriggerStatus => ({
       trigger: event,

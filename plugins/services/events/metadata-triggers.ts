@@ -104,10 +104,10 @@ const readColumns = (isUpdate: boolean, raw: JsonObject, operation: string): Ope
   const payload = readColumnList(raw["payload"], `${location}.payload`);
   if (isUpdate) {
     if (columns?.length === 0) throw new InvalidDefinition(`${location}.columns is empty`);
-    return { ...(columns && { listened: columns }), ...(payload && { payload }) };
+    return { ...(columns && { listenedColumns: columns }), ...(payload && { payload }) };
   }
-  const shown = payload ?? columns;
-  return shown === undefined ? {} : { payload: shown };
+  const payloadColumns = payload ?? columns;
+  return payloadColumns === undefined ? {} : { payload: payloadColumns };
 };
 
 /** Returns undefined for `*`, which means all columns. */

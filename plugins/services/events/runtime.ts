@@ -41,7 +41,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   /** True if the delivery has to start again. */
   let isChanged = false;
   let loggedUnknown = "";
-  const removed = createRemovedNames(options.eventsInstall);
+  const removedNames = createRemovedNames(options.eventsInstall);
 
   // a later model may have other rules for the trigger
   const findTrigger = (name: string): EventTrigger | undefined => triggers.find((trigger) => trigger.name === name);
@@ -60,15 +60,15 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const installMissing = async (): Promise<void> => {
     if (options.eventsInstall) {
-      if (removed.names.size > 0) await removeTriggers(context, removed.names);
-      removed.names.clear();
+      if (removedNames.names.size > 0) await removeTriggers(context, removedNames.names);
+      removedNames.names.clear();
       const count = triggers.length === 0 ? 0 : (await installTriggers(context, triggers)).triggerCount;
       if (count > 0) logger.info("event triggers are installed", { count });
       return;
     }
     const states = await loadTriggerStatus(context, triggers);
-    const missing = states.filter(({ state }) => state === "missing" || state === "changed");
-    if (missing.length > 0) throw notInstalled(new Set(missing.map(({ trigger }) => trigger)));
+    const missingTriggers = states.filter(({ state }) => state === "missing" || state === "changed");
+    if (missingTriggers.length > 0) throw notInstalled(new Set(missingTriggers.map(({ trigger }) => trigger)));
   };
 
   const install = async (): Promise<void> => {
@@ -92,12 +92,12 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   return {
     prepare: async (next, names) => {
-      removed.update(names);
+      removedNames.update(names);
       // JSON omits functions. They need no comparison, because a task finds its trigger when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
       // the login role may have received missing rights in the meantime
-      isChanged ||= !isSame || removed.names.size > 0 || dispatcher.isRefused;
+      isChanged ||= !isSame || removedNames.names.size > 0 || dispatcher.isRefused;
       if (isChanged) await dispatcher.install();
     },
     start: () => {

@@ -27,10 +27,10 @@ const buildTriggerName = (event: string, operation: Operation): string => {
 };
 
 /** Compares the binary images of rows, because some types have no operator for equality. */
-const compileCondition = (operation: Operation, listened: readonly string[] | undefined): Sql => {
+const compileCondition = (operation: Operation, listenedColumns: readonly string[] | undefined): Sql => {
   if (operation !== "update") return empty;
   const listOf = (row: "old" | "new"): Sql =>
-    listened === undefined ? ident(row) : sql`row(${join(listened.map((column) => ident(row, column)))})`;
+    listenedColumns === undefined ? ident(row) : sql`row(${join(listenedColumns.map((column) => ident(row, column)))})`;
   return sql` when (pg_catalog.record_image_ne(${listOf("old")}, ${listOf("new")}))`;
 };
 
@@ -54,11 +54,11 @@ export const buildTableTriggers = (triggers: readonly EventTrigger[]): readonly 
       const columns = operations[operation];
       if (columns === undefined) return [];
       const name = buildTriggerName(event, operation);
-      const { listened, payload } = columns;
+      const { listenedColumns, payload } = columns;
       const settings = [event, writeList(payload), schema, table, writeList(keyColumns)].map((setting) =>
         literal(setting),
       );
-      const definition = sql`create or replace trigger ${ident(name)} after ${OPERATION_KEYWORDS[operation]} on ${ident(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listened))}(${join(settings)})`;
+      const definition = sql`create or replace trigger ${ident(name)} after ${OPERATION_KEYWORDS[operation]} on ${ident(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listenedColumns))}(${join(settings)})`;
       return [{ schema, table, name, event, operation, definition, fingerprint: buildFingerprint(definition) }];
     }),
   );

@@ -47,12 +47,12 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
 
   /** Lets the queue finish its jobs, because a change of the metadata must not abort them. */
   const drain = (): void => {
-    const ended = queue;
+    const endedQueue = queue;
     queue = undefined;
-    if (ended === undefined) return;
-    draining.add(ended);
-    const forget = (): void => void draining.delete(ended);
-    ended.stop().then(forget, forget);
+    if (endedQueue === undefined) return;
+    draining.add(endedQueue);
+    const forget = (): void => void draining.delete(endedQueue);
+    endedQueue.stop().then(forget, forget);
   };
 
   /** Starts the queue again if it has to take other jobs. */
@@ -80,9 +80,9 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
 
   const enqueue = (): Promise<void> => {
     clearTimeout(timer);
-    const restarted = last.then(restart);
-    last = restarted.catch(() => undefined); // the caller gets the error
-    return restarted;
+    const restartPromise = last.then(restart);
+    last = restartPromise.catch(() => undefined); // the caller gets the error
+    return restartPromise;
   };
 
   const restartLater = (): void => {
@@ -111,11 +111,11 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
       // a statement that waits for a lock, or a lost server, must not keep the process
       const graceMs = options.shutdownGrace * 1000;
       const abortTimer = setTimeout(() => draining.forEach((drainingQueue) => drainingQueue.abort()), graceMs).unref();
-      const ended = last.then(() => {
+      const stopPromise = last.then(() => {
         drain();
         return Promise.allSettled([...draining].map((drainingQueue) => drainingQueue.stop()));
       });
-      await Promise.race([ended, pause(graceMs + STOP_MS, undefined, { ref: false })]);
+      await Promise.race([stopPromise, pause(graceMs + STOP_MS, undefined, { ref: false })]);
       clearTimeout(abortTimer);
     },
   };

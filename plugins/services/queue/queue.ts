@@ -74,15 +74,15 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const { url, concurrency, tasks, logger, onLost } = options;
   const worker = await loadWorker();
   const pgPool = await openPool(url, concurrency + 1); // one further connection listens
-  let stopped: Promise<void> | undefined;
+  let stopPromise: Promise<void> | undefined;
   const controller = new AbortController();
   setMaxListeners(0, controller.signal); // all running jobs have the same signal
   const events: WorkerEvents = new EventEmitter();
-  events.on("worker:create", ({ worker: created }) => {
+  events.on("worker:create", ({ worker: createdWorker }) => {
     // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
-    created.promise = created.promise.catch((error: unknown) => lose(getErrorMessage(error)));
+    createdWorker.promise = createdWorker.promise.catch((error: unknown) => lose(getErrorMessage(error)));
   });
-  const running = worker.run({
+  const runnerPromise = worker.run({
     pgPool,
     events,
     schema: QUEUE_SCHEMA,
@@ -99,18 +99,18 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   });
   const end = async (): Promise<void> => {
     try {
-      await (await running).stop();
+      await (await runnerPromise).stop();
     } finally {
       await pgPool.end();
     }
   };
-  const stop = (): Promise<void> => (stopped ??= end());
+  const stop = (): Promise<void> => (stopPromise ??= end());
   const lose = (reason: string): void => {
-    if (stopped !== undefined) return;
+    if (stopPromise !== undefined) return;
     stop().catch(() => undefined);
     onLost(reason);
   };
-  const runner = await running.catch(async (error: unknown) => {
+  const runner = await runnerPromise.catch(async (error: unknown) => {
     stop().catch(() => undefined);
     throw error;
   });

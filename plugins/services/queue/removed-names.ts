@@ -4,7 +4,7 @@ export interface RemovedNames {
   /** The names that were removed and not declared again. The owner clears it after it has changed the database. */
   readonly names: Set<string>;
   /** Compares the names of the next model with those of the last one. */
-  update(declared: ReadonlySet<string>): void;
+  update(declaredNames: ReadonlySet<string>): void;
 }
 
 /** `installs` is false for a process that may not change the database. It collects no names. */
@@ -13,10 +13,10 @@ export const createRemovedNames = (installs: boolean): RemovedNames => {
   const names = new Set<string>();
   return {
     names,
-    update: (declared) => {
-      for (const name of declared) names.delete(name);
-      if (installs) for (const name of lastDeclared) if (!declared.has(name)) names.add(name);
-      lastDeclared = declared;
+    update: (declaredNames) => {
+      for (const name of declaredNames) names.delete(name);
+      if (installs) for (const name of lastDeclared) if (!declaredNames.has(name)) names.add(name);
+      lastDeclared = declaredNames;
     },
   };
 };

@@ -90,7 +90,7 @@ export const createEventStore = <Event extends object>(
     const { retryAfterSeconds, isDropped = false } = attempt.delivery;
     // a receiver that sends `Retry-After` gets another attempt, as in Hasura
     const isLast = sql`tries >= ${value(String(retryCount), "int4")} and ${value(String(retryAfterSeconds === undefined), "bool")}`;
-    const [ended] = await query<{ readonly status: string }>(sql`
+    const [endedEvent] = await query<{ readonly status: string }>(sql`
       with ended as (
         update ${events} e
         set tries = tries + 1, locked_until = null,
@@ -102,7 +102,7 @@ export const createEventStore = <Event extends object>(
       ), logged as (${logAttempt(invocations, attempt)})
       select status, case when status = 'pending' then relapi.add_event_job(id, ${job}, next_try_at) else ${nextJob} end
       from ended`);
-    return ended?.status === "pending";
+    return endedEvent?.status === "pending";
   },
   release: async (id) => {
     await query(sql`

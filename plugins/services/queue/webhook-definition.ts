@@ -26,9 +26,9 @@ const isEmpty = (raw: Json | undefined): boolean =>
   (isJsonObject(raw) && Object.keys(raw).length === 0);
 
 /** `location` ends with a dot unless it is empty. @throws InvalidDefinition */
-export const rejectUnknownKeys = (raw: JsonObject, known: ReadonlySet<string>, location: string): void => {
+export const rejectUnknownKeys = (raw: JsonObject, knownKeys: ReadonlySet<string>, location: string): void => {
   for (const [key, value] of Object.entries(raw))
-    if (!known.has(key) && !isEmpty(value)) throw new InvalidDefinition(`${location}${key} is not supported`);
+    if (!knownKeys.has(key) && !isEmpty(value)) throw new InvalidDefinition(`${location}${key} is not supported`);
 };
 
 /** @throws InvalidDefinition */

@@ -42,11 +42,11 @@ export const sendEvent = async (
     isRepeatable: true, // an event arrives at least once (X-EVT-6)
     signal,
   });
-  const { status, headers: answered } = answer;
+  const { status, headers: answerHeaders } = answer;
   // PostgreSQL stores no NUL in a text
   const response = transformAnswer(answer, original, transforms).replaceAll("\u0000", "").slice(0, MAX_LOGGED_LENGTH);
   if (status >= 200 && status < 300) return { status, response };
-  const retryAfterSeconds = readRetryAfter(answered["retry-after"]);
+  const retryAfterSeconds = readRetryAfter(answerHeaders["retry-after"]);
   return {
     status,
     response,

@@ -100,13 +100,13 @@ const isQuery = ({ definitions }: DocumentNode): boolean =>
   definitions.every((definition) => definition.kind !== "OperationDefinition" || definition.operation === "query");
 
 const parseResult = (text: string): JsonObject | undefined => {
-  let parsed: Json;
+  let result: Json;
   try {
-    parsed = parseJson(text);
+    result = parseJson(text);
   } catch {
     return undefined; // the caller reports the status
   }
-  if (!isJsonObject(parsed)) return undefined;
-  const { data, errors = null } = parsed;
-  return isJsonObject(data) || (Array.isArray(errors) && errors.length > 0) ? parsed : undefined;
+  if (!isJsonObject(result)) return undefined;
+  const { data, errors = null } = result;
+  return isJsonObject(data) || (Array.isArray(errors) && errors.length > 0) ? result : undefined;
 };

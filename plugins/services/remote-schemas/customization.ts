@@ -30,19 +30,19 @@ export const createSurfaceNames = (
   };
 };
 
-const RESERVED: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
+const RESERVED_NAMES: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
 
 /** Checks that all types have different names. @throws RemoteSchemaProblem */
 const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): void => {
   const takenNames = new Map<string, string>();
   for (const name of Object.keys(schema.getTypeMap())) {
-    const renamed = rename(name);
-    if (renamed !== name && (RESERVED.has(renamed) || renamed.startsWith("__")))
-      throw new RemoteSchemaProblem(`the type "${name}" would have the name "${renamed}", which GraphQL reserves`);
-    const otherName = takenNames.get(renamed);
+    const newName = rename(name);
+    if (newName !== name && (RESERVED_NAMES.has(newName) || newName.startsWith("__")))
+      throw new RemoteSchemaProblem(`the type "${name}" would have the name "${newName}", which GraphQL reserves`);
+    const otherName = takenNames.get(newName);
     if (otherName !== undefined)
-      throw new RemoteSchemaProblem(`the types "${otherName}" and "${name}" would both have the name "${renamed}"`);
-    takenNames.set(renamed, name);
+      throw new RemoteSchemaProblem(`the types "${otherName}" and "${name}" would both have the name "${newName}"`);
+    takenNames.set(newName, name);
   }
 };
 

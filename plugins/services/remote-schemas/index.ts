@@ -62,10 +62,10 @@ const getPart = (model: Model): RemotePart | undefined => model.pluginFacts[PART
 
 const readMetadataDefinitions = (
   schemas: readonly Json[],
-  known: ReadonlySet<string>,
+  knownNames: ReadonlySet<string>,
   report: ReportProblem,
 ): readonly RemoteDefinition[] => {
-  const names = new Set(known);
+  const names = new Set(knownNames);
   return schemas.flatMap((raw) => {
     const name = isJsonObject(raw) ? raw["name"] : undefined;
     const label = typeof name === "string" ? name : "";
@@ -205,18 +205,18 @@ export const remoteSchemaFields = definePlugin({
       const part = getPart(model);
       if (part === undefined || part.remotes.length === 0) return fields;
       if (scope === "row") {
-        const added = buildRelationshipFields(part, field);
-        return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };
+        const relationshipFields = buildRelationshipFields(part, field);
+        return relationshipFields.length === 0 ? fields : { ...Object.fromEntries(relationshipFields), ...fields };
       }
       const root = ROOTS[scope];
       if (root === undefined) return fields;
-      const added = part.remotes.flatMap((remote) => {
+      const remoteFields = part.remotes.flatMap((remote) => {
         const view = findRoleView(remote, part, build);
         if (view === undefined) return [];
         const link = getLinker(build)(remote, view);
         return Object.entries(view.fields[root]).map(([name, rootField]) => [name, link(rootField)] as const);
       });
-      return { ...Object.fromEntries(added), ...fields }; // a field of a table takes precedence
+      return { ...Object.fromEntries(remoteFields), ...fields }; // a field of a table takes precedence
     });
 
     context.offer(

@@ -16,10 +16,10 @@ import { findTemplateColumn } from "./relationships.ts";
 
 /** Converts a number to a string for string types, and a numeric string to a number for number types. */
 const convertLeaf = (value: Json, type: GraphQLInputType): Json => {
-  const named = getNamedType(type);
+  const namedType = getNamedType(type);
   const digits = numberText(value);
-  if (named === GraphQLID || named === GraphQLString) return digits ?? value;
-  if (named !== GraphQLInt && named !== GraphQLFloat) return value;
+  if (namedType === GraphQLID || namedType === GraphQLString) return digits ?? value;
+  if (namedType !== GraphQLInt && namedType !== GraphQLFloat) return value;
   const text = digits ?? value;
   if (typeof text !== "string" || text.trim() === "") return value;
   const number = Number(text);

@@ -177,7 +177,7 @@ const readLastField = (root: unknown, depth: number): Json => {
 };
 
 const encodeErrors = (errors: readonly unknown[], as: string, depth: number): readonly Json[] => {
-  const encoded = errors.map((raw) => {
+  const encodedErrors = errors.map((raw) => {
     const { message, path, extensions } = (raw ?? {}) as Readonly<Record<string, unknown>>;
     return encodeError(
       {
@@ -189,7 +189,7 @@ const encodeErrors = (errors: readonly unknown[], as: string, depth: number): re
     );
   });
   // many rows may have the same error
-  return [...new Map(encoded.map((error) => [writeJson(error), error])).values()];
+  return [...new Map(encodedErrors.map((error) => [writeJson(error), error])).values()];
 };
 
 /** Returns the field of a relationship, or undefined if the role does not have it. */
@@ -311,9 +311,9 @@ const createDelegate = (
       if (Array.isArray(errors) && errors.length > 0) {
         const ownError = errors.map(findOwnError).find((error) => error !== undefined);
         if (ownError !== undefined) throw ownError;
-        const encoded = encodeErrors(errors, parts.as, steps.length);
-        const [first] = encoded;
-        throw remoteRefused(encoded, isJsonObject(first) ? String(first["message"]) : "");
+        const encodedErrors = encodeErrors(errors, parts.as, steps.length);
+        const [first] = encodedErrors;
+        throw remoteRefused(encodedErrors, isJsonObject(first) ? String(first["message"]) : "");
       }
       const texts = new Map(
         [...distinct.keys()].map((key, row) => {

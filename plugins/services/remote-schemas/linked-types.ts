@@ -105,14 +105,14 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
     if ("relation" in relationship) {
       const { relation, columns, isToOne } = relationship;
       const table = columns.every(([field]) => Object.hasOwn(fields, field)) ? build.table(relation) : undefined;
-      const renamed = columns.map(([field, column]) => [rename(field), column] as const);
-      return table && build.joinedField(table, { columns: renamed, isToOne, description: undefined });
+      const renamedColumns = columns.map(([field, column]) => [rename(field), column] as const);
+      return table && build.joinedField(table, { columns: renamedColumns, isToOne, description: undefined });
     }
     const { columns, remote } = relationship;
     const target = columns.every((field) => Object.hasOwn(fields, field)) ? findView(remote) : undefined;
-    const joined = target && buildJoinField(target, relationship);
-    if (target === undefined || joined === undefined) return undefined;
-    const { config, toPlan } = getLinkField(remote, target)(joined);
+    const joinField = target && buildJoinField(target, relationship);
+    if (target === undefined || joinField === undefined) return undefined;
+    const { config, toPlan } = getLinkField(remote, target)(joinField);
     if (toPlan.kind !== "custom" || !("delegate" in toPlan)) throw new TypeError("a relationship has a delegate");
     const members = columns.map(rename);
     return build.delegatedField({
@@ -142,7 +142,7 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
     });
     return ({ config, toPlan }) => {
       if (toPlan.kind !== "custom") throw new TypeError("fields of remote schemas are custom fields");
-      const linked = {
+      const linkedPlan = {
         ...toPlan,
         ...("forward" in toPlan && { forward: add(toPlan.forward) }),
         ...("delegate" in toPlan && { delegate: add(toPlan.delegate) }),
@@ -150,7 +150,7 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
       return {
         // fields of a view have output types
         config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) },
-        toPlan: linked,
+        toPlan: linkedPlan,
       };
     };
   };

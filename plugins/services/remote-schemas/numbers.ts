@@ -110,7 +110,7 @@ export const keepDigits = (schema: GraphQLSchema): void => {
       type.parseLiteral = (node, variables) => readLiteral(node, (variables ?? {}) as VariableValues);
 };
 
-interface Selected {
+interface TypedSelection {
   readonly type: GraphQLOutputType;
   readonly set: SelectionSetNode | undefined;
 }
@@ -139,27 +139,27 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
 
-  const collect = ({ type, set }: Selected, found: Map<string, Selected[]>): void => {
+  const collect = ({ type, set }: TypedSelection, foundFields: Map<string, TypedSelection[]>): void => {
     for (const selection of set?.selections ?? []) {
       if (selection.kind === Kind.FIELD) {
         const field = "getFields" in type ? type.getFields()[selection.name.value] : undefined;
         if (field === undefined) continue;
         const as = selection.alias?.value ?? selection.name.value;
-        const knownFields = found.get(as) ?? [];
-        found.set(as, [...knownFields, { type: field.type, set: selection.selectionSet }]);
+        const knownFields = foundFields.get(as) ?? [];
+        foundFields.set(as, [...knownFields, { type: field.type, set: selection.selectionSet }]);
       } else {
         const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
         const condition = inner?.typeCondition?.name.value;
         const innerType = condition === undefined ? type : schema.getType(condition);
         if (inner !== undefined && isOutputType(innerType))
-          collect({ type: innerType, set: inner.selectionSet }, found);
+          collect({ type: innerType, set: inner.selectionSet }, foundFields);
       }
     }
   };
 
-  const convert = (value: Json, selected: readonly Selected[]): Json => {
-    if (value === null || selected.length === 0) return value;
-    const nullable = selected.map(({ type, set }) => ({ type: getNullableType(type), set }));
+  const convert = (value: Json, selections: readonly TypedSelection[]): Json => {
+    if (value === null || selections.length === 0) return value;
+    const nullable = selections.map(({ type, set }) => ({ type: getNullableType(type), set }));
     const leaves = nullable.flatMap(({ type }) => (isLeafType(type) ? [type] : []));
     if (leaves.length === nullable.length) return convertLeaf(value, leaves);
     if (Array.isArray(value)) {
@@ -167,7 +167,7 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
       return value.map((item: Json) => convert(item, items));
     }
     if (!isJsonObject(value)) return value;
-    const foundFields = new Map<string, Selected[]>();
+    const foundFields = new Map<string, TypedSelection[]>();
     for (const selection of nullable) collect(selection, foundFields);
     return Object.fromEntries(
       Object.entries(value).map(([as, member]) => [as, convert(member, foundFields.get(as) ?? [])]),

@@ -76,18 +76,18 @@ const takePresets = (document: DocumentNode): { readonly document: DocumentNode;
       arguments: omitPreset(`${type.name.value}.${field.name.value}`, field.arguments),
     })),
   });
-  const visited = visit(document, {
+  const documentWithoutPresets = visit(document, {
     ObjectTypeDefinition: omitFromFields,
     InterfaceTypeDefinition: omitFromFields,
     InputObjectTypeDefinition: (type) => ({ ...type, fields: omitPreset(type.name.value, type.fields) }),
   });
-  return { document: visited, presets };
+  return { document: documentWithoutPresets, presets };
 };
 
 /** Adds the definition of the root types, if the SDL has none and they have the names of the remote schema. */
 const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => {
   if (document.definitions.some(({ kind }) => kind === Kind.SCHEMA_DEFINITION)) return document;
-  const defined = new Set(
+  const definedNames = new Set(
     document.definitions.flatMap((definition) =>
       definition.kind === Kind.OBJECT_TYPE_DEFINITION ? [definition.name.value] : [],
     ),
@@ -98,7 +98,7 @@ const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => 
       ["mutation", full.getMutationType()],
       ["subscription", full.getSubscriptionType()],
     ] as const
-  ).flatMap(([operation, type]) => (type && defined.has(type.name) ? [`${operation}: ${type.name}`] : []));
+  ).flatMap(([operation, type]) => (type && definedNames.has(type.name) ? [`${operation}: ${type.name}`] : []));
   if (!roots.some((root) => root.startsWith("query"))) throw new RemoteSchemaProblem("it has no query root");
   const { definitions } = parse(`schema { ${roots.join(" ")} }`);
   return { ...document, definitions: [...document.definitions, ...definitions] };

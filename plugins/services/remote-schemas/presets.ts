@@ -28,20 +28,20 @@ import type { Preset, Presets } from "./permissions.ts";
 /** Converts the text of a session variable to a value of the type. @throws RelApiError */
 const convertVariable = (name: string, text: string, type: GraphQLInputType): Json => {
   const nullable = getNullableType(type);
-  const named = getNamedType(type);
+  const namedType = getNamedType(type);
   const invalid = () => variableInvalid(name, String(type));
-  if (isListType(nullable) || isInputObjectType(named)) {
+  if (isListType(nullable) || isInputObjectType(namedType)) {
     try {
       return JSON.parse(text) as Json; // JSON.parse returns JSON
     } catch {
       throw invalid();
     }
   }
-  if (named === GraphQLBoolean) {
+  if (namedType === GraphQLBoolean) {
     if (text !== "true" && text !== "false") throw invalid();
     return text === "true";
   }
-  if (named !== GraphQLInt && named !== GraphQLFloat) return text;
+  if (namedType !== GraphQLInt && namedType !== GraphQLFloat) return text;
   const number = Number(text);
   if (text.trim() === "" || !Number.isFinite(number)) throw invalid();
   return number;
@@ -57,13 +57,13 @@ const resolvePreset = (preset: Preset, type: GraphQLInputType, { variables, role
 };
 
 /** Returns whether a value of the type may contain an input field with a preset. */
-const mayHavePresets = (type: GraphQLInputType, presets: Presets, seen = new Set<string>()): boolean => {
-  const named = getNamedType(type);
-  if (!isInputObjectType(named) || seen.has(named.name)) return false;
-  seen.add(named.name);
+const mayHavePresets = (type: GraphQLInputType, presets: Presets, seenNames = new Set<string>()): boolean => {
+  const namedType = getNamedType(type);
+  if (!isInputObjectType(namedType) || seenNames.has(namedType.name)) return false;
+  seenNames.add(namedType.name);
   return (
-    presets.has(named.name) ||
-    Object.values(named.getFields()).some((field) => mayHavePresets(field.type, presets, seen))
+    presets.has(namedType.name) ||
+    Object.values(namedType.getFields()).some((field) => mayHavePresets(field.type, presets, seenNames))
   );
 };
 
@@ -81,11 +81,11 @@ const addToValue = (value: Json, type: GraphQLInputType, presets: Presets, sessi
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     return [name, field === undefined ? member : addToValue(member, field.type, presets, session)] as const;
   });
-  const added = [...(presets.get(nullable.name) ?? [])].flatMap(([name, preset]) => {
+  const addedMembers = [...(presets.get(nullable.name) ?? [])].flatMap(([name, preset]) => {
     const field = fields[name];
     return field === undefined ? [] : [[name, resolvePreset(preset, field.type, session)] as const];
   });
-  return Object.fromEntries([...members, ...added]);
+  return Object.fromEntries([...members, ...addedMembers]);
 };
 
 /** Returns the request with presets, as values of new variables. `full` is the remote schema without permissions.
@@ -97,10 +97,10 @@ export const addPresets = (
   session: Session,
 ): RemoteRequest => {
   if (presets.size === 0) return { document, variables };
-  const added = new Map<string, { readonly type: GraphQLInputType; readonly value: Json }>();
+  const addedVariables = new Map<string, { readonly type: GraphQLInputType; readonly value: Json }>();
   const addVariable = (type: GraphQLInputType, value: Json): string => {
-    const name = `_preset_${added.size}`;
-    added.set(name, { type, value });
+    const name = `_preset_${addedVariables.size}`;
+    addedVariables.set(name, { type, value });
     return name;
   };
   const build = (name: string, variable: string): ArgumentNode => ({
@@ -134,7 +134,7 @@ export const addPresets = (
       },
     }),
   );
-  const definitions = [...added].map(([name, { type }]): VariableDefinitionNode => ({
+  const definitions = [...addedVariables].map(([name, { type }]): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } },
     type: parseType(String(type)),
@@ -152,6 +152,6 @@ export const addPresets = (
       return { ...node, variableDefinitions: [...usedDefinitions, ...definitions] };
     },
   });
-  const values = Object.fromEntries([...added].map(([name, { value }]) => [name, value]));
+  const values = Object.fromEntries([...addedVariables].map(([name, { value }]) => [name, value]));
   return { document: complete, variables: { ...variables, ...values } };
 };

@@ -122,10 +122,10 @@ const matchSteps = (
     const args = Object.entries(values).map((entry) => matchArgument(entry, field.args, columns, subject));
     if (i < steps.length - 1) {
       if (isListType(getNullableType(field.type))) refuse(`${subject} is a list, and only the last field may be one`);
-      const missing = field.args.find(
+      const missingArgument = field.args.find(
         (argument) => isRequiredArgument(argument) && !Object.hasOwn(values, argument.name),
       );
-      if (missing !== undefined) refuse(`${subject} needs the argument "${missing.name}"`);
+      if (missingArgument !== undefined) refuse(`${subject} needs the argument "${missingArgument.name}"`);
     }
     type = getNamedType(field.type);
     return { parent, name, arguments: args };
@@ -150,8 +150,8 @@ const matchRelationship = (
   relation: Relation,
   remotes: readonly Remote[],
 ): RemoteRelationship => {
-  const missing = definition.columns.find((column) => findColumn(relation, column) === undefined);
-  if (missing !== undefined) return refuse(`column "${missing}" does not exist`);
+  const missingColumn = definition.columns.find((column) => findColumn(relation, column) === undefined);
+  if (missingColumn !== undefined) return refuse(`column "${missingColumn}" does not exist`);
   return matchRemoteField(name, definition, remotes);
 };
 

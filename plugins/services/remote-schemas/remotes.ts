@@ -29,27 +29,27 @@ const buildRemote = (
   tools: WrapTools,
   definition: RemoteDefinition,
   full: GraphQLSchema,
-): { readonly remote: Remote; readonly refused: ReadonlyMap<string, string> } => {
+): { readonly remote: Remote; readonly refusals: ReadonlyMap<string, string> } => {
   const parts = { context, tools, definition, full };
   const views = new Map<string, RemoteView>();
-  const refused = new Map<string, string>();
+  const refusals = new Map<string, string>();
   for (const { role, sdl } of definition.permissions) {
     try {
       views.set(role, buildView({ ...parts, part: buildRolePart(sdl, full) }));
     } catch (error) {
       if (!(error instanceof RemoteSchemaProblem)) throw error;
-      refused.set(role, error.message);
+      refusals.set(role, error.message);
     }
   }
   const fullView = buildView({ ...parts, part: { schema: full, presets: NO_PRESETS } });
-  return { remote: { definition, full, fullView, views }, refused };
+  return { remote: { definition, full, fullView, views }, refusals };
 };
 
-type Built = ReturnType<typeof buildRemote>;
+type BuiltRemote = ReturnType<typeof buildRemote>;
 
 /** Builds the remote schemas of each model. Those whose definition and schema stay the same are built once. */
 export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchemaReader) => {
-  let builtRemotes: ReadonlyMap<string, Built> = new Map();
+  let builtRemotes: ReadonlyMap<string, BuiltRemote> = new Map();
   return async (
     tools: WrapTools,
     definitions: readonly RemoteDefinition[],
@@ -59,7 +59,7 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
     reader.keepOnly(new Set(definitions.map(({ name }) => name)));
     const read = await Promise.allSettled(definitions.map((definition) => reader.read(definition)));
     const conflicts = createConflictCheck(names);
-    const built = new Map<string, Built>();
+    const nextRemotes = new Map<string, BuiltRemote>();
     for (const [i, definition] of definitions.entries()) {
       const { name, key } = definition;
       const result = read[i] as PromiseSettledResult<GraphQLSchema>; // there is one per definition
@@ -74,8 +74,8 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
             ? previousRemote
             : buildRemote(context, tools, definition, full);
         conflicts.add(name, builtRemote.remote.fullView, definition.customization.namespace !== undefined);
-        built.set(name, builtRemote);
-        for (const [role, reason] of builtRemote.refused)
+        nextRemotes.set(name, builtRemote);
+        for (const [role, reason] of builtRemote.refusals)
           report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
         // a mistake of the application stops the start
@@ -84,8 +84,8 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         report({ type: "remote_schema", name }, getErrorMessage(error));
       }
     }
-    builtRemotes = built;
-    return [...built.values()].map(({ remote }) => remote);
+    builtRemotes = nextRemotes;
+    return [...nextRemotes.values()].map(({ remote }) => remote);
   };
 };
 
@@ -99,7 +99,9 @@ export const findView = (
   if (view !== undefined || !parents.has(role)) return view;
   const ancestors = new Set([role]);
   for (const ancestor of ancestors) for (const parent of parents.get(ancestor) ?? []) ancestors.add(parent);
-  const granted = permissions.filter((permission) => ancestors.has(permission.role));
-  const [first] = granted;
-  return first !== undefined && granted.every(({ sdl }) => sdl === first.sdl) ? views.get(first.role) : undefined;
+  const grantedPermissions = permissions.filter((permission) => ancestors.has(permission.role));
+  const [first] = grantedPermissions;
+  return first !== undefined && grantedPermissions.every(({ sdl }) => sdl === first.sdl)
+    ? views.get(first.role)
+    : undefined;
 };

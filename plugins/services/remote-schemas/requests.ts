@@ -65,15 +65,15 @@ export const createRequests = ({
   });
   return {
     send: async (request, caller) => {
-      const prepared = prepare(request, caller);
-      if ("schema" in target) return execute(buildExecution(target.schema, prepared, caller));
-      return convertResult(await sendToRemote(context, name, target, prepared, caller), prepared);
+      const preparedRequest = prepare(request, caller);
+      if ("schema" in target) return execute(buildExecution(target.schema, preparedRequest, caller));
+      return convertResult(await sendToRemote(context, name, target, preparedRequest, caller), preparedRequest);
     },
     subscribe: async (request, caller) => {
-      const prepared = prepare(request, caller);
-      if ("schema" in target) return subscribe(buildExecution(target.schema, prepared, caller));
-      const results = await subscribeToRemote(context, name, target, prepared, caller);
-      return mapResults(results, (result) => convertResult(result, prepared));
+      const preparedRequest = prepare(request, caller);
+      if ("schema" in target) return subscribe(buildExecution(target.schema, preparedRequest, caller));
+      const results = await subscribeToRemote(context, name, target, preparedRequest, caller);
+      return mapResults(results, (result) => convertResult(result, preparedRequest));
     },
   };
 };

@@ -63,8 +63,8 @@ const isGraphQLError = (error: unknown): error is GraphQLError => error instance
 const listErrors = (errors: readonly GraphQLError[]): readonly GraphQLError[] =>
   errors.flatMap((error) => {
     const { originalError } = error;
-    const joined: readonly unknown[] = originalError instanceof AggregateError ? originalError.errors : [];
-    return joined.length > 0 && joined.every(isGraphQLError) ? listErrors(joined) : [error];
+    const joinedErrors: readonly unknown[] = originalError instanceof AggregateError ? originalError.errors : [];
+    return joinedErrors.length > 0 && joinedErrors.every(isGraphQLError) ? listErrors(joinedErrors) : [error];
   });
 
 /** Returns whether an error of the server is the cause. Other errors come from data that its schema does not allow. */
@@ -76,13 +76,13 @@ const isSent = (error: unknown): boolean =>
 export const createErrorSearch =
   (name: string, isServer: boolean) =>
   ({ data, errors = [] }: ExecutionResult, prefix: readonly string[]): RelApiError | undefined => {
-    const listed = listErrors(errors);
-    const [first] = listed;
+    const errorList = listErrors(errors);
+    const [first] = errorList;
     if (first === undefined) return undefined;
-    const ownError = listed.map(findOwnError).find((error) => error !== undefined);
+    const ownError = errorList.map(findOwnError).find((error) => error !== undefined);
     if (ownError !== undefined) return ownError;
     if (data === undefined) return selectionRefused(first.message, "$.variables");
-    const sentErrors = isServer ? listed.filter(isSent) : listed;
+    const sentErrors = isServer ? errorList.filter(isSent) : errorList;
     if (sentErrors.length === 0) return answerUnfit(name, first.message);
     return remoteRefused(
       sentErrors.map((error) => encodeError(error, prefix)),

@@ -8,7 +8,7 @@ export const mapResults = <From, To>(
   results: AsyncIterableIterator<From, undefined>,
   convert: (result: From) => To,
 ): AsyncIterableIterator<To, undefined> => {
-  const mapped: AsyncIterableIterator<To, undefined> = {
+  const mappedResults: AsyncIterableIterator<To, undefined> = {
     next: async () => {
       const { done, value } = await results.next();
       return done === true ? { done, value: undefined } : { done: false, value: convert(value) };
@@ -17,9 +17,9 @@ export const mapResults = <From, To>(
       await results.return?.();
       return { done: true, value: undefined };
     },
-    [Symbol.asyncIterator]: () => mapped,
+    [Symbol.asyncIterator]: () => mappedResults,
   };
-  return mapped;
+  return mappedResults;
 };
 
 /** Handles results one after another, until there are no more or the signal is aborted. Only `signal` ends a generator

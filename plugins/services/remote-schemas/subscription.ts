@@ -22,7 +22,7 @@ import { answerTooDeep, remoteFailed, remoteRefused } from "./errors.ts";
 const ID = "1";
 
 /** Results that wait until they are read, and the end of the subscription. */
-interface Waiting {
+interface Waiter {
   resolve(result: IteratorResult<JsonObject, undefined>): void;
   reject(error: unknown): void;
 }
@@ -41,7 +41,7 @@ interface ResultWriter {
 class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
   readonly #results: JsonObject[] = [];
   readonly #writer: ResultWriter;
-  #waiting: Waiting | undefined;
+  #waiting: Waiter | undefined;
   #end: { readonly error?: unknown } | undefined;
 
   constructor(writer: ResultWriter) {
@@ -96,12 +96,12 @@ class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
 const refuseOperation = (payload: Json | undefined): RelApiError => {
   const list = payload as Json; // isArray does not narrow undefined
   const errors = Array.isArray(list) ? list.map((error: Json) => (isJsonObject(error) ? error : {})) : [];
-  const encoded = errors.map(({ message = "", path, extensions }) => ({
+  const encodedErrors = errors.map(({ message = "", path, extensions }) => ({
     message,
     ...(path !== undefined && { path }),
     ...(extensions !== undefined && { extensions }),
   }));
-  return remoteRefused(encoded, String(encoded[0]?.message ?? ""));
+  return remoteRefused(encodedErrors, String(encodedErrors[0]?.message ?? ""));
 };
 
 const readMessage = (text: string): JsonObject => {

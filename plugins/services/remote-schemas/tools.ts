@@ -8,10 +8,10 @@ export type WrapTools = typeof import("@graphql-tools/wrap");
 /** The remote schema in the form that the package wraps. */
 export type Subschema = Parameters<WrapTools["wrapSchema"]>[0];
 
-let loaded: Promise<WrapTools> | undefined;
+let wrapTools: Promise<WrapTools> | undefined;
 
 /** @throws RelApiError `preset` if the package is missing, or uses another copy of graphql */
-export const loadWrapTools = (): Promise<WrapTools> => (loaded ??= loadAndCheck());
+export const loadWrapTools = (): Promise<WrapTools> => (wrapTools ??= loadAndCheck());
 
 const loadAndCheck = async (): Promise<WrapTools> => {
   const tools = (await importTools()) as WrapTools; // the package has these exports

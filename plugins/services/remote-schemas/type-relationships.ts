@@ -74,8 +74,8 @@ const matchTable = (
   const relation = isTracked ? findRelation(model, table) : undefined;
   const text = table.schema === "public" ? table.name : `${table.schema}.${table.name}`;
   if (relation === undefined) return refuse(`table "${text}" does not exist in source: ${sourceName}`);
-  const missing = columns.find(([, column]) => findColumn(relation, column) === undefined);
-  if (missing !== undefined) return refuse(`column "${missing[1]}" does not exist in table "${text}"`);
+  const missingPair = columns.find(([, column]) => findColumn(relation, column) === undefined);
+  if (missingPair !== undefined) return refuse(`column "${missingPair[1]}" does not exist in table "${text}"`);
   return relation;
 };
 

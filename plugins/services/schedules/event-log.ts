@@ -44,11 +44,11 @@ const compileFilter = ({ trigger, id, statuses }: ScheduledEventFilter): Sql => 
 type EventRow = Omit<LoggedScheduledEvent, "definition"> & { readonly definition: string | null };
 
 const parseDefinition = (text: string | null): LoggedScheduledEvent["definition"] => {
-  const parsed: Json = parseJson(text ?? "{}");
-  return isJsonObject(parsed) ? parsed : {};
+  const definition: Json = parseJson(text ?? "{}");
+  return isJsonObject(definition) ? definition : {};
 };
 
-const NONE: CountedList<never> = { entries: [], count: 0 };
+const EMPTY_LIST: CountedList<never> = { entries: [], count: 0 };
 
 /** Creates the functions for administrators. `prepare` installs what events need. @rule X-SCH-12 */
 export const createScheduledEventLog = (
@@ -69,7 +69,7 @@ export const createScheduledEventLog = (
 
   /** Loads a part of a list, and counts the entries of the whole list. */
   const load = async <Row extends object>(from: Sql, rows: Sql): Promise<CountedList<Row>> => {
-    if (!(await hasEventSchema(context))) return NONE;
+    if (!(await hasEventSchema(context))) return EMPTY_LIST;
     const [total] = await query<{ readonly count: number }>(sql`select count(*)::int as count ${from}`);
     return { entries: await query<Row>(rows), count: total?.count ?? 0 };
   };
@@ -90,11 +90,11 @@ export const createScheduledEventLog = (
     },
     remove: async (id, isCron) => {
       if (!(await hasEventSchema(context))) return false;
-      const removed = await query(sql`
+      const removedRows = await query(sql`
         delete from relapi.scheduled_event
         where id = ${value(id, "uuid")} and (trigger_name is not null) = ${value(String(isCron), "bool")}
         returning id`);
-      return removed.length > 0;
+      return removedRows.length > 0;
     },
     loadEvents: async (filter, window) => {
       const from = sql`from relapi.scheduled_event e where ${compileFilter(filter)}`;

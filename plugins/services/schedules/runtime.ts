@@ -41,7 +41,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   const { logger, options } = context;
   const store = createScheduleStore(context);
   let schedules: readonly Schedule[] = [];
-  const removed = createRemovedNames(options.eventsInstall);
+  const removedNames = createRemovedNames(options.eventsInstall);
   /** True if the process takes jobs. If another plugin or process installs the tables, the process begins later. */
   let takesJobs = false;
   let isClosed = false;
@@ -59,9 +59,9 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
 
   const install = async (): Promise<void> => {
     if (schedules.length > 0) await installTables();
-    if (removed.names.size === 0 || !(await hasEventSchema(context))) return;
-    await store.forget([...removed.names]);
-    removed.names.clear();
+    if (removedNames.names.size === 0 || !(await hasEventSchema(context))) return;
+    await store.forget([...removedNames.names]);
+    removedNames.names.clear();
   };
 
   /** Builds the receiver of a schedule. The receiver drops an event that is later than the tolerance. @rule X-SCH-7 */
@@ -147,11 +147,11 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
 
   return {
     use: (next, names) => {
-      removed.update(names);
+      removedNames.update(names);
       // JSON omits functions. They need no comparison, because a task finds its schedule when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(schedules);
       schedules = next;
-      if (!isSame || removed.names.size > 0 || !takesJobs) void restart();
+      if (!isSame || removedNames.names.size > 0 || !takesJobs) void restart();
     },
     checkQueue: async () => {
       if (schedules.length > 0) await requireService(context, jobQueueService).check();

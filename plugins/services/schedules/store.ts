@@ -52,11 +52,11 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
       const knownSchedules = await loadKnown(schedules);
       const databaseTime = knownSchedules[0]?.now ?? new Date(0); // without schedules, no time is due
       const due = schedules.flatMap(({ name, cron, listTimes, retry, payload, comment }) => {
-        const checked =
+        const checkedUntil =
           knownSchedules.find((knownSchedule) => knownSchedule.name === name && knownSchedule.cron === cron)
             ?.checked_until ?? databaseTime;
         const oldest = databaseTime.getTime() - retry.toleranceSeconds * 1000;
-        const after = new Date(Math.max(checked.getTime(), oldest));
+        const after = new Date(Math.max(checkedUntil.getTime(), oldest));
         return listTimes(after, databaseTime).map((at) => ({ name, cron, at, payload, comment }));
       });
       if (due.length === 0) return databaseTime;

@@ -43,14 +43,14 @@ const PRIVATE_IPV6: readonly (readonly [network: string, bits: number])[] = [
 ];
 
 /** The public prefix under which a network translates IPv4 addresses, and the length of the prefix. */
-const TRANSLATED = "64:ff9b::";
+const TRANSLATED_PREFIX = "64:ff9b::";
 const TRANSLATED_BITS = 96;
 
 const buildPrivateRanges = (): BlockList => {
   const ranges = new BlockList();
   for (const [network, bits] of PRIVATE_IPV4) {
     ranges.addSubnet(network, bits, "ipv4");
-    ranges.addSubnet(`${TRANSLATED}${network}`, TRANSLATED_BITS + bits, "ipv6");
+    ranges.addSubnet(`${TRANSLATED_PREFIX}${network}`, TRANSLATED_BITS + bits, "ipv6");
   }
   for (const [network, bits] of PRIVATE_IPV6) ranges.addSubnet(network, bits, "ipv6");
   return ranges;
@@ -98,20 +98,20 @@ interface AddressCheck {
 /** Returns undefined if every address is allowed. @throws RelApiError `preset` @rule X-HTTP-4 */
 export const createAddressCheck = (items: readonly string[]): AddressCheck | undefined => {
   if (items.includes("*")) return undefined;
-  const allowed = readAllowedHosts(items);
+  const allowedHosts = readAllowedHosts(items);
   const isAllowed = (address: string): boolean =>
-    !includes(privateRanges, address) || includes(allowed.ranges, address);
+    !includes(privateRanges, address) || includes(allowedHosts.ranges, address);
   return {
     checkLiteral: (host) => {
       if (isIP(host) !== 0 && !isAllowed(host)) throw webhookAddressRefused();
     },
     lookup: (host, options, callback) => {
       // `hints` and `family` come from the connection, and `all` lets it try several addresses
-      lookup(host, { ...options, all: true }, (error, found: readonly LookupAddress[]) => {
+      lookup(host, { ...options, all: true }, (error, foundAddresses: readonly LookupAddress[]) => {
         if (error !== null) return callback(error, []);
-        const addresses = allowed.names.has(host.toLowerCase())
-          ? found
-          : found.filter(({ address }) => isAllowed(address));
+        const addresses = allowedHosts.names.has(host.toLowerCase())
+          ? foundAddresses
+          : foundAddresses.filter(({ address }) => isAllowed(address));
         const [first] = addresses;
         if (first === undefined) return callback(webhookAddressRefused(), []);
         if (options.all === true) callback(null, [...addresses]);

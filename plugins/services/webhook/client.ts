@@ -183,14 +183,14 @@ const FRAMING = new Set([
 
 /** @throws RelApiError `webhook-failed` for a header that HTTP cannot send @rule X-HTTP-1 */
 const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
-  const checked: Record<string, string> = {};
+  const checkedHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     const lowerCase = name.toLowerCase();
     if (FRAMING.has(lowerCase)) continue;
     if (!isSendable(name, value)) throw webhookHeaderInvalid(name);
-    checked[lowerCase] = value;
+    checkedHeaders[lowerCase] = value;
   }
-  return checked;
+  return checkedHeaders;
 };
 
 /** The content encodings that some servers use although no request asks for them. */

@@ -15,7 +15,7 @@ const SPACE = /[ \t\r\n]*/y;
 const WORD = /[A-Za-z_$][A-Za-z0-9_$-]*/y; // `$body`
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y; // `-1.5e3`
 const INDEX = /\d{1,9}/y;
-const QUOTED = /'[^']*'/y;
+const QUOTED_NAME = /'[^']*'/y;
 const STRING_PIECE = /(?:[^"\\{]|\\[^]|\{(?!\{))+/y; // `a \"b\" {c}`, up to `"` or `{{`
 const TEXT_PIECE = /(?:[^{]|\{(?!\{))+/y; // `/orders/{id}`, up to `{{`
 
@@ -89,9 +89,9 @@ const createReader = (text: string, names: ReadonlySet<string>) => {
   };
   const match = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
-    const [found] = pattern.exec(text) ?? [];
-    at += found?.length ?? 0;
-    return found;
+    const [matchedText] = pattern.exec(text) ?? [];
+    at += matchedText?.length ?? 0;
+    return matchedText;
   };
   const takeHere = (symbol: string): boolean => {
     if (!text.startsWith(symbol, at)) return false;
@@ -146,8 +146,8 @@ const createReader = (text: string, names: ReadonlySet<string>) => {
   };
 
   const readKey = (): string | number => {
-    const quoted = match(QUOTED);
-    const key = quoted?.slice(1, -1) ?? Number(match(INDEX) ?? fail("an index or a name in ' is expected"));
+    const quotedName = match(QUOTED_NAME);
+    const key = quotedName?.slice(1, -1) ?? Number(match(INDEX) ?? fail("an index or a name in ' is expected"));
     require("]");
     return key;
   };

@@ -171,17 +171,17 @@ type HeaderTransform = (
 ) => Readonly<Record<string, string>>;
 
 const readHeaders = (raw: Json | undefined, location: string, reader: TemplateReader): HeaderTransform => {
-  const { add_headers: added, remove_headers: removed } = readObject(raw, location, reader);
-  const pairs = Object.entries(readObject(added, `${location}.add_headers`, reader)).map(
+  const { add_headers: addedHeaders, remove_headers: removedHeaders } = readObject(raw, location, reader);
+  const pairs = Object.entries(readObject(addedHeaders, `${location}.add_headers`, reader)).map(
     ([name, value]) => [name, reader.readText(value, `${location}.add_headers.${name}`)] as const,
   );
-  const list: Json = removed ?? [];
+  const list: Json = removedHeaders ?? [];
   if (!Array.isArray(list) || !list.every((name): name is string => typeof name === "string"))
     return reader.fail(`${location}.remove_headers is not a list of names`);
-  const replaced = new Set([...list, ...pairs.map(([name]) => name)].map((name) => name.toLowerCase()));
+  const replacedNames = new Set([...list, ...pairs.map(([name]) => name)].map((name) => name.toLowerCase()));
   return (headers, variables) =>
     Object.fromEntries([
-      ...Object.entries(headers).filter(([name]) => !replaced.has(name.toLowerCase())),
+      ...Object.entries(headers).filter(([name]) => !replacedNames.has(name.toLowerCase())),
       // the strings of headers are bytes
       ...pairs.flatMap(([name, value]) =>
         value === undefined ? [] : [[name, Buffer.from(value(variables), "utf8").toString("latin1")] as const],
@@ -244,7 +244,7 @@ const readResponseTransform = (raw: Json, createError: CreateError): ResponseTra
   return ({ text, status }, request) => {
     if (body === undefined) return text;
     const { $body, $base_url, $query_params, $session_variables } = buildVariables(request);
-    const changed = body.build({
+    const changedText = body.build({
       $body: parseAnswer(text),
       $request: {
         body: $body,
@@ -256,7 +256,7 @@ const readResponseTransform = (raw: Json, createError: CreateError): ResponseTra
       $session_variables: $session_variables ?? null,
     });
     // callers expect JSON, so a form is encoded as a JSON string
-    return body.contentType === FORM ? JSON.stringify(changed) : (changed ?? "null");
+    return body.contentType === FORM ? JSON.stringify(changedText) : (changedText ?? "null");
   };
 };
 

@@ -5,24 +5,24 @@
 interface Line {
   runningCount: number;
   /** The functions that start the waiting tasks, in the order of their arrival. */
-  readonly waiting: Set<() => void>;
+  readonly waiters: Set<() => void>;
 }
 
 /** Runs a task when fewer than the permitted number of tasks run for the same key. A task that waits is forgotten when
  *  the signal is aborted, and the promise rejects. */
 type RunInTurn = <Result>(key: string, task: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
-const waitForTurn = ({ waiting }: Line, signal: AbortSignal | undefined): Promise<void> =>
+const waitForTurn = ({ waiters }: Line, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const start = (): void => {
       signal?.removeEventListener("abort", stop);
       resolve();
     };
     const stop = (): void => {
-      waiting.delete(start);
+      waiters.delete(start);
       reject(signal?.reason as Error);
     };
-    waiting.add(start);
+    waiters.add(start);
     signal?.addEventListener("abort", stop, { once: true });
   });
 
@@ -31,17 +31,17 @@ export const createTurns = (maxCount: number): RunInTurn => {
   const lines = new Map<string, Line>();
   return async (key, task, signal) => {
     signal?.throwIfAborted();
-    const line = lines.get(key) ?? { runningCount: 0, waiting: new Set() };
+    const line = lines.get(key) ?? { runningCount: 0, waiters: new Set() };
     lines.set(key, line);
     if (line.runningCount < maxCount) line.runningCount++;
     else await waitForTurn(line, signal);
     try {
       return await task();
     } finally {
-      const [next] = line.waiting;
+      const [next] = line.waiters;
       if (next === undefined) line.runningCount--;
       else {
-        line.waiting.delete(next);
+        line.waiters.delete(next);
         next(); // the next task takes the place of this one
       }
       if (line.runningCount === 0) lines.delete(key);

@@ -114,8 +114,8 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
     run: async (take, onLate) => {
       let connection: Connection;
       try {
-        const acquired = transactionSender.pool.acquire();
-        connection = acquired instanceof Promise ? await acquired : acquired;
+        const acquisition = transactionSender.pool.acquire();
+        connection = acquisition instanceof Promise ? await acquisition : acquisition;
       } catch (error) {
         take();
         const isFinal = isTimedOut(error) || (error instanceof RelApiError && error.code === "pool-timeout");

@@ -34,14 +34,14 @@ const MAX_ROUND_TRIP_MS = 5;
 const WINDOW = 256;
 /** The window for measurements of long batches. It is shorter, so that the batches soon become smaller. */
 const LONG_BATCH_WINDOW = 64;
-const updateAverage = (estimate: number, measured: number, memory: number): number =>
-  estimate + (measured - estimate) / memory;
+const updateAverage = (estimate: number, measurement: number, memory: number): number =>
+  estimate + (measurement - estimate) / memory;
 /** Updates an estimate. The lowest of the latest measurements counts, because a busy machine makes everything
  *  slower. */
-const updateMinimum = (estimate: number, measured: number, memory = WINDOW): number =>
-  Math.min(measured, updateAverage(estimate, measured, memory));
-const updateMaximum = (estimate: number, measured: number): number =>
-  Math.max(measured, updateAverage(estimate, measured, WINDOW));
+const updateMinimum = (estimate: number, measurement: number, memory = WINDOW): number =>
+  Math.min(measurement, updateAverage(estimate, measurement, memory));
+const updateMaximum = (estimate: number, measurement: number): number =>
+  Math.max(measurement, updateAverage(estimate, measurement, WINDOW));
 
 /** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
 class ReadCost {
@@ -121,12 +121,12 @@ class Queue {
   /** The batch that accepts further reads. A started batch accepts them until it has a connection. */
   private open: Batch | undefined;
   /** The number of started batches, without those that took too long, because others need not wait for them. */
-  private running = 0;
-  private readonly shared: QueueParts;
+  private runningCount = 0;
+  private readonly parts: QueueParts;
   private readonly onEmpty: () => void;
 
-  constructor(shared: QueueParts, onEmpty: () => void) {
-    this.shared = shared;
+  constructor(parts: QueueParts, onEmpty: () => void) {
+    this.parts = parts;
     this.onEmpty = onEmpty;
   }
 
@@ -134,7 +134,7 @@ class Queue {
     const batch = (this.open ??= this.openBatch());
     batch.reads.push(read);
     batch.costMs += read.cost.ms;
-    if (batch.costMs < FULL_BATCH_MS && batch.reads.length < this.shared.maxReads) return;
+    if (batch.costMs < FULL_BATCH_MS && batch.reads.length < this.parts.maxReads) return;
     this.open = undefined;
     if (!batch.isStarted) void this.run(batch);
   }
@@ -145,21 +145,21 @@ class Queue {
   }
 
   private startOpen(): void {
-    const { open, running, shared } = this;
+    const { open, runningCount, parts } = this;
     if (open === undefined || open.isStarted) return;
-    if (running < MIN_BATCHES * (1 + shared.roundTrip.ms / FULL_BATCH_MS)) void this.run(open);
+    if (runningCount < MIN_BATCHES * (1 + parts.roundTrip.ms / FULL_BATCH_MS)) void this.run(open);
   }
 
   private async run(batch: Batch): Promise<void> {
-    const { coalescer, counters, roundTrip, runAlone } = this.shared;
+    const { coalescer, counters, roundTrip, runAlone } = this.parts;
     const { reads } = batch;
     batch.isStarted = true;
-    this.running++;
+    this.runningCount++;
     let isRunning = true;
     const endRun = (): void => {
       if (!isRunning) return;
       isRunning = false;
-      this.running--;
+      this.runningCount--;
       this.startOpen();
     };
     let idleMs = startIdleTimer();
@@ -176,7 +176,7 @@ class Queue {
     const costMs =
       rows.length === 0 ? 0 : isLong ? tookMs / reads.length : roundTrip.computeReadCost(idleMs(), reads.length);
     endRun();
-    if (this.running === 0 && this.open === undefined) this.onEmpty();
+    if (this.runningCount === 0 && this.open === undefined) this.onEmpty();
     for (const [i, { read, cost, resolve, reject }] of reads.entries()) {
       const foundRow = rows[i];
       if (foundRow !== undefined) {
@@ -189,8 +189,8 @@ class Queue {
         resolve(runAlone(read.execution));
       }
     }
-    const answered = rows.filter((found) => found !== undefined).length;
-    if (answered > 1) counters.add("coalesced-reads", answered);
+    const answeredCount = rows.filter((foundRow) => foundRow !== undefined).length;
+    if (answeredCount > 1) counters.add("coalesced-reads", answeredCount);
   }
 }
 
@@ -232,8 +232,8 @@ export const coalescedReads = definePlugin({
           if (read === undefined) return next(execution);
           let queue = queues.get(read.key);
           if (queue === undefined) {
-            const shared = { coalescer, counters: context.counters, maxReads, roundTrip, runAlone: next };
-            queue = new Queue(shared, () => queues.delete(read.key));
+            const parts = { coalescer, counters: context.counters, maxReads, roundTrip, runAlone: next };
+            queue = new Queue(parts, () => queues.delete(read.key));
             queues.set(read.key, queue);
           }
           return new Promise((resolve, reject) => queue.add({ read, cost, resolve, reject }));

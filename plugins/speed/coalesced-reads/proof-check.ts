@@ -28,8 +28,8 @@ export const compileProofCheck = (text: string, { relations }: Program, model: M
   const tables = [...relations].map((relation) => findTable(model, relation));
   if (!tables.every((table) => table !== undefined)) return undefined;
   const conditions = tables.map(({ schema, name, oid }) => {
-    const named = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
-    return `pg_catalog.row_security_active(${named}) or ${named}::pg_catalog.oid operator(pg_catalog.<>) ${oid}::pg_catalog.oid`;
+    const regclass = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
+    return `pg_catalog.row_security_active(${regclass}) or ${regclass}::pg_catalog.oid operator(pg_catalog.<>) ${oid}::pg_catalog.oid`;
   });
   return `select _read.*, ${conditions.length === 0 ? "false" : conditions.join(" or ")} from (${text}) as _read`;
 };

@@ -36,8 +36,8 @@ export const createGzipSink = ({ response, onUnread, onDrain }: SinkParts): Sink
   const gzip = createGzip({ level: 1 });
   let mayWait = true;
   gzip
-    .on("data", (zipped: Buffer) => {
-      if (response.write(zipped)) return;
+    .on("data", (chunk: Buffer) => {
+      if (response.write(chunk)) return;
       onUnread();
       if (mayWait) gzip.pause();
     })

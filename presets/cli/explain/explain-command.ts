@@ -55,9 +55,9 @@ export const explainRequest = async (
       const parts = { prepare: context.prepare, model, run, surface: request.kind, counts, includesHidden: true };
       const statements: ExplainedStatement[] = [];
       const relations: RelationReport[] = [];
-      for (const recorded of recording.executions) {
-        statements.push(...(await explainStatements(recorded.execution, analyze, recording)));
-        relations.push(...(await reportExecution(parts, recorded.execution, recorded.rows)));
+      for (const recordedExecution of recording.executions) {
+        statements.push(...(await explainStatements(recordedExecution.execution, analyze, recording)));
+        relations.push(...(await reportExecution(parts, recordedExecution.execution, recordedExecution.rows)));
       }
       return { role: caller.role, statements, relations, ...(error === undefined ? {} : { error }) };
     },

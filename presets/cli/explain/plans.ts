@@ -9,8 +9,8 @@ export interface ExplainedStatement {
   readonly plan: string;
 }
 
-const encodeValue = (bound: string | null | Uint8Array): string | null =>
-  bound === null || typeof bound === "string" ? bound : `\\x${Buffer.from(bound).toString("hex")}`;
+const encodeValue = (boundValue: string | null | Uint8Array): string | null =>
+  boundValue === null || typeof boundValue === "string" ? boundValue : `\\x${Buffer.from(boundValue).toString("hex")}`;
 
 const namePlanColumn = (at: number): string => `plan_${at}`;
 

@@ -25,10 +25,10 @@ export const startRecording = (context: PluginContext): Recording => {
     execute: (next) => {
       run = (execution) => next({ ...execution, end: "rollback", mayUseReplica: false });
       return async (execution) => {
-        const recorded: RecordedExecution = { execution };
-        if (isOn) executions.push(recorded);
-        recorded.rows = await run(execution);
-        return recorded.rows;
+        const recordedExecution: RecordedExecution = { execution };
+        if (isOn) executions.push(recordedExecution);
+        recordedExecution.rows = await run(execution);
+        return recordedExecution.rows;
       };
     },
   });

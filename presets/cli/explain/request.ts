@@ -111,13 +111,13 @@ export const readRequest = async (
     const method = (words.method ?? (first || (body === undefined ? "GET" : "POST"))).toUpperCase();
     if (!METHODS.includes(method))
       throw presetError(`unknown method "${method}": expected one of ${METHODS.join(", ")}`);
-    const typed =
+    const typedHeaders =
       body === undefined || "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
     return {
       kind: "rest",
       method,
       path: removePrefix(target, options),
-      headers: typed,
+      headers: typedHeaders,
       ...(body === undefined ? {} : { body }),
     };
   }
@@ -142,8 +142,8 @@ export const readCaller = async (
   if (givenClaims === undefined)
     return role === undefined ? { role: "admin", isAdmin: true } : buildCaller(model, role);
   const claims = await readObject("--claims", givenClaims, terminal);
-  const claimed = readClaimedCaller(claims, resolveOptions(options, collectSettings(fullCompat(options))));
-  const roleName = role ?? claimed.role ?? options.anonRole;
+  const claimedCaller = readClaimedCaller(claims, resolveOptions(options, collectSettings(fullCompat(options))));
+  const roleName = role ?? claimedCaller.role ?? options.anonRole;
   if (roleName === undefined) throw presetError("--claims contains no role: add one, or use --role");
-  return { ...buildCaller(model, roleName), claims, variables: claimed.buildVariables(roleName) };
+  return { ...buildCaller(model, roleName), claims, variables: claimedCaller.buildVariables(roleName) };
 };

@@ -53,7 +53,7 @@ const drawFilter = (random: Random, world: World, shape: TableShape, depth: numb
     case 1:
       return { kind: "compare", column: "bucket", operator: random.pick(["eq", "neq", "gt"]), operand: random.int(4) };
     case 2:
-      return { kind: "in", column: "owner", operand: random.some(OWNERS, 1 + random.int(2)) };
+      return { kind: "in", column: "owner", operand: random.sample(OWNERS, 1 + random.int(2)) };
     case 3:
       return { kind: "in", column: "id", operand: [1, 2, 3].map(() => idOf(shape, 1 + random.int(14))) };
     case 4:
@@ -105,7 +105,7 @@ const drawEmbeds = (random: Random, world: World, shape: TableShape): readonly E
       .filter((child) => child.parent === shape.name)
       .map((child) => ({ name: arrayName(child), table: child.name, constraint: `${child.name}_ref`, isToOne: false })),
   ];
-  return random.some(relationships, random.int(3)).map((relationship) => ({
+  return random.sample(relationships, random.int(3)).map((relationship) => ({
     ...relationship,
     where:
       !relationship.isToOne && random.chance(0.4)
@@ -130,7 +130,7 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
       ? random.pick(world.tables)
       : (world.tables.find(({ name }) => name === view.table.split("_")[0]) as TableShape); // the world contains the table
   const relation = view?.name ?? shape.name;
-  const extra = random.some(["label", "val", "ref"], random.int(3));
+  const extra = random.sample(["label", "val", "ref"], random.int(3));
   const columns = [
     ...CORE,
     ...extra,

@@ -83,7 +83,7 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
   const viewable = tables.flatMap(({ name, key }) =>
     key === "partitioned" ? [name, `${name}_low`, `${name}_high`] : [name],
   );
-  const views = random.some(viewable, random.int(4)).map((table, index) => ({
+  const views = random.sample(viewable, random.int(4)).map((table, index) => ({
     name: `v${index + 1}`,
     table,
     isInvoker: random.chance(0.5),

@@ -49,7 +49,14 @@ interface OracleOptions {
 }
 
 /** Headers that differ on every request, depend on the order of connections, or say whether a body is streamed. */
-const UNCOMPARED = new Set(["date", "server-timing", "x-request-id", "keep-alive", "connection", "transfer-encoding"]);
+const UNCOMPARED_HEADERS = new Set([
+  "date",
+  "server-timing",
+  "x-request-id",
+  "keep-alive",
+  "connection",
+  "transfer-encoding",
+]);
 
 const CALLERS = 4;
 const PATIENCE_MS = 120_000;
@@ -68,7 +75,7 @@ const factsOf = (answer: Answer, port: number): string => {
   // the length of a compressed body is unknown if the body is streamed
   const hasOwnLength = hasCallerSettings || answer.rawHeaders.some(([name]) => name === "Content-Encoding");
   const headers = answer.rawHeaders.filter(
-    ([name]) => !UNCOMPARED.has(name.toLowerCase()) && !(hasOwnLength && name === "Content-Length"),
+    ([name]) => !UNCOMPARED_HEADERS.has(name.toLowerCase()) && !(hasOwnLength && name === "Content-Length"),
   );
   const isText = Buffer.from(answer.text, "utf8").equals(answer.bytes);
   const body = (isText ? answer.text : answer.bytes.toString("base64")).replaceAll(
@@ -220,7 +227,7 @@ export const consult = async (
   const warmServer = await open({});
   const history: OracleRequest[] = [];
   for (let round = 0; round < rounds; round++) {
-    const order = random.shuffled(requests);
+    const order = random.shuffle(requests);
     const start = history.length;
     history.push(...order);
     await sendAll(warmServer.send, order, (request, actual, index) => {
@@ -254,8 +261,8 @@ export const consult = async (
   const differences: Difference[] = [];
   const endMs = performance.now() + shorteningMs;
   for (const { request, actual, priorRequests } of confirmedSuspects) {
-    const shortHistory = await shorten(request, priorRequests, async (remaining, last) =>
-      performance.now() > endMs ? undefined : replay(remaining, last),
+    const shortHistory = await shorten(request, priorRequests, async (remainingRequests, last) =>
+      performance.now() > endMs ? undefined : replay(remainingRequests, last),
     );
     differences.push({
       requests: [...shortHistory.priorRequests, request],
@@ -280,8 +287,8 @@ const shorten = async (
   priorRequests: readonly OracleRequest[],
   replay: (priorRequests: readonly OracleRequest[], request: OracleRequest) => Promise<string | undefined>,
 ): Promise<{ readonly priorRequests: readonly OracleRequest[]; readonly actual: string | undefined }> => {
-  const alone = await replay([], request);
-  if (alone !== undefined) return { priorRequests: [], actual: alone };
+  const soloActual = await replay([], request);
+  if (soloActual !== undefined) return { priorRequests: [], actual: soloActual };
   const isRelated = (candidate: OracleRequest): boolean =>
     candidate !== request &&
     candidate.path === request.path &&
@@ -290,30 +297,30 @@ const shorten = async (
     const actual = await replay([candidate], request);
     if (actual !== undefined) return { priorRequests: [candidate], actual };
   }
-  const repeated = await replay(
+  const repeatedActual = await replay(
     Array.from({ length: STATEMENT_REPEATS }, () => request),
     request,
   );
-  if (repeated !== undefined)
-    return { priorRequests: Array.from({ length: STATEMENT_REPEATS }, () => request), actual: repeated };
-  let remaining = priorRequests.slice(-MAX_HISTORY);
-  let actual = await replay(remaining, request);
+  if (repeatedActual !== undefined)
+    return { priorRequests: Array.from({ length: STATEMENT_REPEATS }, () => request), actual: repeatedActual };
+  let remainingRequests = priorRequests.slice(-MAX_HISTORY);
+  let actual = await replay(remainingRequests, request);
   if (actual === undefined) return { priorRequests: [], actual: undefined };
   for (
-    let size = Math.ceil(remaining.length / 2);
-    size >= 1 && remaining.length > 1;
+    let size = Math.ceil(remainingRequests.length / 2);
+    size >= 1 && remainingRequests.length > 1;
     size = size === 1 ? 0 : Math.ceil(size / 2)
   ) {
-    for (let start = 0; start < remaining.length && remaining.length > 1;) {
-      const reduced = [...remaining.slice(0, start), ...remaining.slice(start + size)];
-      const reducedActual = await replay(reduced, request);
+    for (let start = 0; start < remainingRequests.length && remainingRequests.length > 1;) {
+      const reducedRequests = [...remainingRequests.slice(0, start), ...remainingRequests.slice(start + size)];
+      const reducedActual = await replay(reducedRequests, request);
       if (reducedActual === undefined) start += size;
-      else [remaining, actual] = [reduced, reducedActual];
+      else [remainingRequests, actual] = [reducedRequests, reducedActual];
     }
     // many requests contribute, so reducing further is not useful
-    if (remaining.length > 40 && size < remaining.length / 8) break;
+    if (remainingRequests.length > 40 && size < remainingRequests.length / 8) break;
   }
-  return { priorRequests: remaining, actual };
+  return { priorRequests: remainingRequests, actual };
 };
 
 const isSameDocument = (a: unknown, b: unknown): boolean => {
@@ -442,8 +449,8 @@ export const withMutations = (
   for (const request of requests) {
     add(request);
     for (let count = 0; count < mutation.countPerRequest; count++) {
-      const mutated = mutate(request, random, mutation);
-      add(random.chance(0.3) ? mutate(mutated, random, mutation) : mutated);
+      const mutant = mutate(request, random, mutation);
+      add(random.chance(0.3) ? mutate(mutant, random, mutation) : mutant);
     }
   }
   return [...requestByText.values()];

@@ -37,11 +37,11 @@ const sizeOf = (body: unknown): number =>
  * store documents under hashes. Others show statistics or the state of the connection: a setting once made in a
  * transaction reads as "" afterwards, and as null elsewhere.
  */
-const SKIPPED =
+const SKIPPED_REQUESTS =
   /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)|plan.*analyze|setting\?name=app\.|persistedQuery|identified\?columns=id/i;
 
 const isRepeatable = (request: OracleRequest): boolean =>
-  request.path.length + sizeOf(request.body) < MAX_TEXT && !SKIPPED.test(formatRequest(request));
+  request.path.length + sizeOf(request.body) < MAX_TEXT && !SKIPPED_REQUESTS.test(formatRequest(request));
 
 const asText = (value: unknown): string =>
   JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member)) ?? "";

@@ -118,7 +118,10 @@ const listBlocks = (page: string, text: string, entries: ReadonlyMap<string, str
 };
 
 /** The blocks, and the declarations that they share. */
-export const listCode = (): { readonly blocks: readonly CodeBlock[]; readonly shared: ReadonlyMap<string, string> } => {
+export const listCode = (): {
+  readonly blocks: readonly CodeBlock[];
+  readonly sharedFiles: ReadonlyMap<string, string>;
+} => {
   const entries = entryPoints();
   const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md") && !/node_modules/.test(name) && name !== "reference/hooks.md")
@@ -134,7 +137,7 @@ export const listCode = (): { readonly blocks: readonly CodeBlock[]; readonly sh
       ...pages.flatMap((page) => listBlocks(page, readPage(page), entries)),
       { place: "reference/hooks.md", file: "reference/hooks.ts", text: hooks, usesApp: false },
     ],
-    shared: new Map([
+    sharedFiles: new Map([
       ["reader.d.ts", READER],
       ["frameworks.d.ts", FRAMEWORKS],
       ["recipes/nextjs/package.json", "{}"], // its bundler resolves imports without an extension

@@ -111,7 +111,9 @@ export const settingsOf = (blocks: readonly Block[]): Record<string, string> => 
     .map(({ text }) => text.replaceAll("\\\n", " "))
     .find((text) => /npm start|npx relapi\s*$/m.test(text));
   const pairs = (command ?? "").matchAll(/(?<=^|\s)([A-Z][A-Z_]+)=(?:'([^']*)'|(\S*))/g);
-  return Object.fromEntries(Array.from(pairs, ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain]));
+  return Object.fromEntries(
+    Array.from(pairs, ([, name = "", quotedValue, plainValue = ""]) => [name, quotedValue ?? plainValue]),
+  );
 };
 
 const withoutSpace = (json: string): string =>

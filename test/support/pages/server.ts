@@ -100,8 +100,8 @@ export const startPageServer = async (page: string, overrides: RelApiOptions = {
     options: { dbTxEnd: "rollback", ...options, ...environment.options, logLevel: "silent", ...overrides },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopping ??= server.stop());
+  let stopPromise: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopPromise ??= server.stop());
   atFileEnd(stop);
   await server.api.ready;
   const port = Number(new URL(server.address).port);
