@@ -113,7 +113,7 @@ const readHandler = (
     name,
     table,
     isOrdered,
-    operations: { [operation]: columns === undefined ? {} : { listened: columns } },
+    operations: { [operation]: columns === undefined ? {} : { listenedColumns: columns } },
     retry,
     allowsManual: true,
     deliver: async (event, signal) => {
