@@ -12,40 +12,62 @@ const onlyOutside = (...paths) => ({ regex: "^(?:[^.]|\\.\\./\\.\\./)", group: a
 /** The file may import only types of these. The pattern after this one has to allow them too. */
 const typesOf = (...expressions) => ({ regex: expressions.join("|"), allowTypeImports: true });
 
+/** The folders that run plans. */
+const ENGINE = "/(?:model|plan|sql|database)/";
 const CONTRACT = "/(?:hooks|plugin)\\.ts$";
 
 const core = [
   imports(["core/*.ts"], only("node:*", "tapable")),
   imports(
     ["core/kernel/*.ts"],
-    typesOf(CONTRACT, "/engine/", "/http/"),
-    only("node:*", "tapable", "lru-cache", "../hooks.ts", "../plugin.ts", "../engine/**", "../http/**"),
+    typesOf(CONTRACT, ENGINE, "/http/", "/settings/"),
+    only(
+      "node:*",
+      "tapable",
+      "lru-cache",
+      "../hooks.ts",
+      "../plugin.ts",
+      "../{model,plan,sql,database,http,settings}/**",
+    ),
+  ),
+  imports(
+    ["core/settings/*.ts"],
+    typesOf(CONTRACT, ENGINE),
+    only("node:*", "../plugin.ts", "../kernel/**", "../{model,database}/**"),
   ),
   imports(
     ["core/http/*.ts"],
-    typesOf(CONTRACT, "/engine/"),
-    only("node:*", "../hooks.ts", "../plugin.ts", "../engine/**", "../kernel/**"),
+    typesOf(CONTRACT, ENGINE, "/settings/", "/model-loader\\.ts$"),
+    only(
+      "node:*",
+      "../hooks.ts",
+      "../plugin.ts",
+      "../model-loader.ts",
+      "../{kernel,model,plan,sql,database,settings}/**",
+    ),
   ),
-  imports(["core/engine/*.ts"], typesOf(CONTRACT), only("node:*", "../hooks.ts", "../plugin.ts", "../kernel/**")),
   imports(
-    ["core/engine/*/*.ts"],
-    typesOf(CONTRACT),
-    onlyOutside("node:*", "../../hooks.ts", "../../plugin.ts", "../../kernel/**"),
+    ["core/{database,values}/*.ts"],
+    typesOf(CONTRACT, "/settings/"),
+    only("node:*", "../hooks.ts", "../plugin.ts", "../{kernel,model,plan,sql,database,values,settings}/**"),
   ),
-  imports(["core/engine/database/client.ts"], onlyOutside("node:*", "pg", "../../kernel/**")),
-  imports(["core/engine/database/wire.ts"], onlyOutside("node:*", "pg-protocol", "../../kernel/**")),
-  imports(["core/engine/{model,plan}/*.ts"], only("../model/**", "../plan/**", "../../kernel/memoize.ts")),
+  imports(["core/database/client.ts"], only("node:*", "pg", "../{kernel,sql}/**")),
+  imports(["core/database/wire.ts"], only("node:*", "pg-protocol", "../{kernel,sql}/**")),
   imports(
-    ["core/engine/sql/*.ts"],
+    ["core/{model,plan}/*.ts"],
+    only("../model/**", "../plan/**", "../kernel/memoize.ts", "../kernel/session.ts"),
+  ),
+  imports(
+    ["core/sql/*.ts"],
     typesOf(CONTRACT),
     only(
       "../model/**",
       "../plan/**",
-      "../../hooks.ts",
-      "../../plugin.ts",
-      "../../kernel/errors.ts",
-      "../../kernel/memoize.ts",
-      "../../kernel/did-you-mean.ts",
+      "../hooks.ts",
+      "../plugin.ts",
+      "../kernel/errors.ts",
+      "../kernel/memoize.ts",
+      "../kernel/did-you-mean.ts",
     ),
   ),
 ];
@@ -56,9 +78,9 @@ const shared = (up, ...more) => ({
   regex: `^${up.replaceAll(".", "\\.")}`,
   group: allow(["../core/index.ts", "*/api.ts", "shared/**", ...more].map((path) => up + path)),
 });
-const FRAGMENT = "../core/engine/sql/fragment.ts";
+const FRAGMENT = "../core/sql/fragment.ts";
 const CONNECTION = ["backoff", "connection", "connector", "open-connection", "pg-errors", "pool", "sharing"].map(
-  (name) => `../core/engine/database/${name}.ts`,
+  (name) => `../core/database/${name}.ts`,
 );
 /** The surfaces write plans, and no SQL. */
 const sql = {

@@ -1,12 +1,12 @@
 /** The hooks of core, and the contexts that their taps receive. */
 import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
-import type { Column, Model, PgType, Relation } from "./engine/model/model.ts";
-import type { Comparison, Embed, Envelope, Json, Output, Plan, Read } from "./engine/plan/plan.ts";
-import type { ResolvedOptions } from "./kernel/options.ts";
+import type { Column, Model, PgType, Relation } from "./model/model.ts";
+import type { Comparison, Embed, Envelope, Json, Output, Plan, Read } from "./plan/plan.ts";
+import type { ResolvedOptions } from "./settings/options.ts";
 import type { Route, RouteContext } from "./route.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
-import type { Sql } from "./engine/sql/fragment.ts";
-import type { BuiltIn } from "./engine/sql/built-in.ts";
+import type { Sql } from "./sql/fragment.ts";
+import type { BuiltIn } from "./sql/built-in.ts";
 
 /** The hooks of core. Plugins define their own with `defineHook`, and share them by tokens. */
 export interface RelApiHooks {

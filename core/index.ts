@@ -4,7 +4,7 @@ export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/
 export * from "./plugin.ts";
 export { runToEnd, forEachSliced, runSliced, type Slices } from "./kernel/time-slicing.ts";
 export * from "./hooks.ts";
-export type * from "./kernel/options.ts";
+export type * from "./settings/options.ts";
 export {
   anonymousRefused,
   BODY_STATUSES,
@@ -77,17 +77,17 @@ export {
   encodeUtf8Header,
 } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
-export * from "./engine/model/model.ts";
-export * from "./engine/model/privileges.ts";
-export type * from "./engine/model/visibility.ts";
-export { findComputedField, listRowTypes } from "./engine/model/computed-fields.ts";
-export { findSystemColumnType } from "./engine/model/system-columns.ts";
+export * from "./model/model.ts";
+export * from "./model/privileges.ts";
+export type * from "./model/visibility.ts";
+export { findComputedField, listRowTypes } from "./model/computed-fields.ts";
+export { findSystemColumnType } from "./model/system-columns.ts";
 export { buildSuggestion, findClosestNames, levenshtein } from "./kernel/did-you-mean.ts";
 export { trimEndCharacter } from "./kernel/trim-end.ts";
-export { getVisibility } from "./engine/caller-visibility.ts";
-export type * from "./engine/plan/plan.ts";
-export { hasNulEscape } from "./engine/values/invalid-text.ts";
-export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
+export { getVisibility } from "./model/caller-visibility.ts";
+export type * from "./plan/plan.ts";
+export { hasNulEscape } from "./values/invalid-text.ts";
+export { arrayLiteral, type ArrayItem } from "./values/array-literal.ts";
 export {
   exactNumber,
   holdsRawNumber,
@@ -98,9 +98,9 @@ export {
   parseJson,
   createRawNumber,
   writeJson,
-} from "./engine/values/exact-numbers.ts";
-export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./engine/plan/walk.ts";
-export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
+} from "./values/exact-numbers.ts";
+export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./plan/walk.ts";
+export { compareColumn, restrictRows, type RowRule } from "./plan/conditions.ts";
 export { planKey, hashPlan } from "./kernel/plan-key.ts";
 export { memoize } from "./kernel/memoize.ts";
 export {
@@ -135,26 +135,20 @@ export {
   type SentValue,
   type JsonList,
   type TextRow,
-} from "./engine/sql/fragment.ts";
-export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
-export { createBatchProgram } from "./engine/sql/batch.ts";
-export { CORE_MEDIA } from "./engine/sql/compile.ts";
-export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
-export { UNNAMED_COLUMN } from "./engine/sql/json.ts";
-export {
-  createProgram,
-  explainProgram,
-  type Program,
-  type ProgramStatement,
-  type RowSource,
-} from "./engine/sql/program.ts";
-export type { Connection, ScriptResult } from "./engine/database/connection.ts";
-export { isFatal, isTimedOut, isUnreachable } from "./engine/database/pg-errors.ts";
-export type { WireResult, WireRow, WireStatement } from "./engine/database/wire.ts";
-export type { LongRow, LongRows, RowReader } from "./engine/database/long-row.ts";
-export type { ScriptOptions } from "./engine/database/script.ts";
-export type { ReplicationConnection } from "./engine/database/connector.ts";
-export { fillSlots } from "./engine/database/transaction.ts";
+} from "./sql/fragment.ts";
+export { usesOnlyBuiltIns, type BuiltIn } from "./sql/built-in.ts";
+export { createBatchProgram } from "./sql/batch.ts";
+export { CORE_MEDIA } from "./sql/compile.ts";
+export { COMPARISONS as KEYSET_COMPARISONS } from "./sql/keyset.ts";
+export { UNNAMED_COLUMN } from "./sql/json.ts";
+export { createProgram, explainProgram, type Program, type ProgramStatement, type RowSource } from "./sql/program.ts";
+export type { Connection, ScriptResult } from "./database/connection.ts";
+export { isFatal, isTimedOut, isUnreachable } from "./database/pg-errors.ts";
+export type { WireResult, WireRow, WireStatement } from "./database/wire.ts";
+export type { LongRow, LongRows, RowReader } from "./database/long-row.ts";
+export type { ScriptOptions } from "./database/script.ts";
+export type { ReplicationConnection } from "./database/connector.ts";
+export { fillSlots } from "./database/transaction.ts";
 export {
   explainMissingFile,
   findPackageFile,
@@ -163,12 +157,12 @@ export {
   resolvePackage,
 } from "./kernel/package-files.ts";
 export { VERSION } from "./kernel/version.ts";
-export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
-export { matchesType } from "./engine/model/type-groups.ts";
-export { defineSetting, type Setting, type ValuesOf } from "./kernel/define-setting.ts";
-export { coreSettings } from "./kernel/settings.ts";
-export { parseSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
-export { buildSettingRow, buildSettingRows } from "./kernel/setting-rows.ts";
+export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./kernel/specs.ts";
+export { matchesType } from "./model/type-groups.ts";
+export { defineSetting, type Setting, type ValuesOf } from "./settings/define-setting.ts";
+export { coreSettings } from "./settings/settings.ts";
+export { parseSetting, settingKinds, type SettingKind } from "./settings/setting-kinds.ts";
+export { buildSettingRow, buildSettingRows } from "./settings/setting-rows.ts";
 export {
   optionsFromEnvironment,
   parseVariables,
@@ -177,7 +171,7 @@ export {
   type Environment,
   type EnvironmentValues,
   type SettingsSource,
-} from "./kernel/resolve-options.ts";
+} from "./settings/resolve-options.ts";
 export { createCurrentOriginPolicy, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
 export { writePart } from "./http/unread-tracker.ts";

@@ -2,11 +2,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createCaches } from "./kernel/cache.ts";
-import { createOptionLoader } from "./engine/current-options.ts";
-import type { CurrentState } from "./engine/current-state.ts";
+import { createOptionLoader } from "./settings/current-options.ts";
+import type { CurrentState } from "./kernel/current-state.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
-import { createDatabase, type Database } from "./engine/database/database.ts";
-import { isDatabaseError } from "./engine/database/pg-errors.ts";
+import { createDatabase, type Database } from "./database/database.ts";
+import { isDatabaseError } from "./database/pg-errors.ts";
 import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-errors.ts";
 import { interceptHooks } from "./kernel/intercept-hooks.ts";
@@ -19,11 +19,11 @@ import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts"
 import { createServers, type AnyServer } from "./http/servers.ts";
 import { createUnreadTracker } from "./http/unread-tracker.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
-import { createModelLoader } from "./engine/model-loader.ts";
+import { createModelLoader } from "./model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
 import { nameRefusalCounter } from "./kernel/limits.ts";
-import type { Model } from "./engine/model/model.ts";
-import type { Logger, ResolvedOptions } from "./kernel/options.ts";
+import type { Model } from "./model/model.ts";
+import type { Logger, ResolvedOptions } from "./settings/options.ts";
 import {
   planProofService,
   requestSignal,
@@ -32,12 +32,17 @@ import {
   type PluginContext,
   type Registry,
 } from "./plugin.ts";
-import { checkOptionKinds, resolveOptions, collectSettings, findUndeclaredOptions } from "./kernel/resolve-options.ts";
-import type { Setting } from "./kernel/define-setting.ts";
+import {
+  checkOptionKinds,
+  resolveOptions,
+  collectSettings,
+  findUndeclaredOptions,
+} from "./settings/resolve-options.ts";
+import type { Setting } from "./settings/define-setting.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
-import { createPreparer } from "./engine/programs.ts";
-import { buildRegistry, findConnector, tapDeclaredParts, tapFallbacks } from "./engine/registry.ts";
-import { createTypeCheck } from "./engine/specs.ts";
+import { createPreparer } from "./programs.ts";
+import { buildRegistry, findConnector, tapDeclaredParts, tapFallbacks } from "./registry.ts";
+import { createTypeCheck } from "./kernel/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { memoize } from "./kernel/memoize.ts";
 import { createHealthProblems } from "./kernel/health-problems.ts";

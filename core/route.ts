@@ -1,6 +1,6 @@
 /** Defines the types of `buildRestRoute` taps, which change the methods of a relation, a function or the root. */
 import type { Exchange, Answer } from "./http/exchange.ts";
-import type { Model, Relation, Routine } from "./engine/model/model.ts";
+import type { Model, Relation, Routine } from "./model/model.ts";
 
 /** The target that the path of a REST request names: the root, a relation or a function. */
 export type RouteTarget =

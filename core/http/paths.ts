@@ -1,5 +1,5 @@
 /** Finds the surfaces that may serve a path. */
-import type { Logger } from "../kernel/options.ts";
+import type { Logger } from "../settings/options.ts";
 import { buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 

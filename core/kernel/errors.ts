@@ -1,6 +1,6 @@
 /** The errors of core. `code` is a kebab-case name or a SQLSTATE; surfaces map it to their own code, status, message
  *  and envelope. Plugins define their own errors. */
-import type { Json } from "../engine/plan/plan.ts";
+import type { Json } from "../plan/plan.ts";
 
 /** The fields of a `RelApiError`, as its constructor takes them. */
 export interface RelApiErrorFields {

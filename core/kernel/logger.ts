@@ -1,7 +1,7 @@
 /** Writes messages to stderr and requests to stdout, each on one line, or passes them to the logger of the
  *  application. */
 import { presetError } from "./errors.ts";
-import type { AppLogger, FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
+import type { AppLogger, FieldsFirstLogger, Logger, LogLevel } from "../settings/options.ts";
 
 type LogFields = Readonly<Record<string, unknown>>;
 type MessageLevel = Exclude<LogLevel, "silent">;

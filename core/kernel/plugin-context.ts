@@ -2,7 +2,7 @@
  *  plugin's callbacks carry its name. */
 import type { RequestStep, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
-import type { Logger } from "./options.ts";
+import type { Logger } from "../settings/options.ts";
 import { withOrigin, logErrors } from "./plugin-errors.ts";
 import type { SharedValues, Signal } from "./token.ts";
 

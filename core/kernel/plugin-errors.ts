@@ -1,6 +1,6 @@
 /** Attributes unexpected errors to plugins: they carry the name of the plugin and the hook that called it. */
 import { getErrorMessage, RelApiError } from "./errors.ts";
-import type { Logger } from "./options.ts";
+import type { Logger } from "../settings/options.ts";
 
 /** An unexpected error of a plugin. */
 class PluginError extends Error {

@@ -1,7 +1,7 @@
 /** Presets as values, and the order in which their plugins are applied. */
 import { presetError } from "./errors.ts";
 import { buildSuggestion } from "./did-you-mean.ts";
-import type { RelApiOptions } from "./options.ts";
+import type { RelApiOptions } from "../settings/options.ts";
 import type { Plugin } from "../plugin.ts";
 
 /** Orders plugins that do not name each other. */

@@ -1,6 +1,6 @@
 /** Sessions and credentials. */
 import type { IncomingMessage } from "node:http";
-import type { Json } from "../engine/plan/plan.ts";
+import type { Json } from "../plan/plan.ts";
 
 /** The prefix of the name of each session variable. */
 export const VARIABLE_PREFIX = "x-session-";

@@ -806,17 +806,14 @@ export {
   liveRows,
 };
 
-// --- core/engine/caller-visibility.d.ts
-export declare const getVisibility: (model: Model, session: Session, surface: string) => Visibility;
-
-// --- core/engine/database/cleaning.d.ts
+// --- core/database/cleaning.d.ts
 export type CleaningKind = "sequences" | "all" | "plans";
 export interface Cleaner {
     createFollowingBatch(kind: CleaningKind): FollowingBatch;
     readonly lastCleaning: Promise<boolean> | undefined;
 }
 
-// --- core/engine/database/connection.d.ts
+// --- core/database/connection.d.ts
 export interface Connection {
     readonly prepared: PreparedStatements;
     backend: Backend;
@@ -865,7 +862,7 @@ export interface WatchedPool {
     readonly onLost: (isUnreachable: boolean) => void;
 }
 
-// --- core/engine/database/connector.d.ts
+// --- core/database/connector.d.ts
 export interface ConnectorParts {
     readonly options: ResolvedOptions;
     readonly logger: Logger;
@@ -894,7 +891,7 @@ export interface ReplicationConnection {
     end(): Promise<void>;
 }
 
-// --- core/engine/database/long-row.d.ts
+// --- core/database/long-row.d.ts
 export interface LongRows {
     readonly aboveBytes: number;
     open(statement: number, bytes: number, reader: RowReader): LongRow | undefined;
@@ -911,7 +908,7 @@ export interface LongRow {
     fail(): void;
 }
 
-// --- core/engine/database/pool.d.ts
+// --- core/database/pool.d.ts
 export interface PoolCounts {
     readonly max: number;
     readonly available: number;
@@ -934,7 +931,7 @@ export interface Pool {
     close(patienceMs: number): Promise<void>;
 }
 
-// --- core/engine/database/prepared-statements.d.ts
+// --- core/database/prepared-statements.d.ts
 export declare const UNKNOWN_ROLE: unique symbol;
 export type PlanOwner = string | typeof UNKNOWN_ROLE;
 export declare class PreparedStatements {
@@ -951,13 +948,13 @@ export declare class PreparedStatements {
     names(): Iterable<string>;
 }
 
-// --- core/engine/database/script.d.ts
+// --- core/database/script.d.ts
 export interface ScriptOptions {
     readonly access: "read only" | "read write";
     readonly onDisconnect?: (listener: () => void) => () => void;
 }
 
-// --- core/engine/database/sharing.d.ts
+// --- core/database/sharing.d.ts
 export interface Sharing {
     readonly setsJit: boolean;
     readonly hasPlpgsql: boolean;
@@ -968,7 +965,7 @@ export interface Backend {
     readonly sharing: Sharing;
 }
 
-// --- core/engine/database/wire.d.ts
+// --- core/database/wire.d.ts
 export interface WireStatement {
     readonly text: string;
     readonly name: string;
@@ -1007,7 +1004,492 @@ export declare class FollowingBatch {
     handleRowDescription(): void;
 }
 
-// --- core/engine/model/model.d.ts
+// --- core/hooks.d.ts
+export interface RelApiHooks {
+    readonly introspect: AsyncSeriesWaterfallHook<[
+        model: Model,
+        context: IntrospectContext
+    ]>;
+    readonly buildRestRoute: SyncWaterfallHook<[
+        route: Route,
+        context: RouteContext
+    ]>;
+    readonly buildGqlField: FieldHook;
+    readonly compileFilter: HookMap<SyncBailHook<[
+        comparison: Comparison,
+        context: FilterContext
+    ], Sql | undefined, BuiltIn>>;
+    readonly authorize: AsyncSeriesBailHook<[
+        credentials: Credentials
+    ], Session | undefined>;
+    readonly transformPlan: SyncWaterfallHook<[
+        plan: Plan,
+        context: PlanContext
+    ], Plan, PlanTap>;
+    readonly compileEmbed: HookMap<SyncBailHook<[
+        embed: Embed,
+        context: EmbedContext
+    ], EmbedSql | undefined, BuiltIn>>;
+    readonly compileMedia: HookMap<SyncBailHook<[
+        context: MediaContext
+    ], Sql | undefined, BuiltIn>>;
+}
+export type Fields = Readonly<Record<string, object>>;
+export interface FieldContext {
+    readonly scope: string;
+    readonly typeName: string;
+    readonly model: Model;
+    readonly role: string;
+}
+type FieldTap = {
+    tap(fields: Fields, context: FieldContext): Fields;
+}["tap"];
+export interface FieldHook {
+    tap(options: string | {
+        readonly name: string;
+        readonly stage?: number;
+        readonly before?: string;
+    }, tap: FieldTap): void;
+    call(fields: Fields, context: FieldContext): Fields;
+    readonly taps: readonly {
+        readonly name: string;
+        readonly fn: object;
+    }[];
+}
+export interface IntrospectContext {
+    query<Row>(statement: Sql): Promise<readonly Row[]>;
+    queryLater<Row>(statement: Sql): Promise<readonly Row[]>;
+    readonly schemas: readonly string[];
+    readonly hiddenSchemas: readonly string[];
+    readonly extraSearchPath: readonly string[];
+    readonly options: ResolvedOptions;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+export interface FilterContext {
+    readonly model: Model;
+    readonly column: Sql;
+    readonly type: PgType | undefined;
+    readonly declared: Column | undefined;
+    readonly operand: Sql;
+    readonly field: (name: string) => Sql | undefined;
+    readonly keyword: string | undefined;
+    readonly option: Sql | undefined;
+    readonly quantifier: "any" | "all" | undefined;
+}
+export interface PlanTap {
+    readonly keepsRows?: boolean;
+}
+export interface PlanContext {
+    readonly model: Model;
+    readonly session: Session;
+    readonly surface: string;
+    readonly envelope: Envelope;
+    readonly options: ResolvedOptions;
+}
+export interface EmbedContext {
+    readonly model: Model;
+    readonly parent: Sql;
+    alias(): string;
+    readonly target: Relation | undefined;
+    readonly isToOne: boolean;
+    readonly isCertainlyOne: boolean;
+    readonly isGrouped: boolean;
+    readonly needsJoin: boolean;
+    readonly isLimited: boolean;
+    rows(read?: Read): Sql;
+    storedRows(read?: Read): Sql;
+    array(read?: Read): Sql;
+    object(read?: Read): Sql;
+    aggregate(read?: Read): Sql;
+    lateral(rows: Sql, alias: string): Sql;
+    expand(outputs: readonly Output[]): readonly Output[];
+}
+export interface EmbedColumn {
+    readonly as: string;
+    readonly value: Sql;
+    readonly stored?: string;
+    readonly isAggregate?: boolean;
+}
+export interface EmbedSql {
+    readonly join?: Sql;
+    readonly columns: readonly EmbedColumn[];
+    readonly row?: Sql;
+    readonly isInnerJoined?: boolean;
+}
+export interface MediaContext {
+    readonly model: Model;
+    readonly row: Sql;
+    readonly object?: Sql;
+    readonly rowAlias: string;
+    readonly envelope: Envelope;
+    readonly options: Json | undefined;
+    readonly returns: "rows" | "row" | "value" | "values";
+    readonly outputs: readonly string[];
+    readonly areOutputsNamed: boolean;
+    readonly relation: Relation | undefined;
+    readonly isWholeRow: boolean;
+    readonly page?: MediaPage;
+}
+export interface MediaPage {
+    readonly read: Read;
+    buildRow(outputs: readonly string[]): Sql;
+}
+
+// --- core/http/call.d.ts
+export interface ApiMethods {
+}
+export interface Caller {
+    readonly role: string;
+    readonly databaseRole?: string;
+    readonly isAdmin?: boolean;
+    readonly claims?: Session["claims"];
+    readonly variables?: Readonly<Record<string, string>>;
+}
+export interface CallOptions {
+    readonly session?: Caller;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal;
+}
+export interface ApiCall extends CallOptions {
+    readonly method: string;
+    readonly path: string;
+    readonly body?: unknown;
+    readonly parent?: Exchange;
+}
+export declare class CallError extends Error {
+    readonly status: number;
+    readonly statusCode: number;
+    readonly code: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    constructor(fields: Pick<CallError, "status" | "code" | "message" | "headers" | "body">);
+}
+export interface ApiAnswer {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | Uint8Array;
+    json<Value = any>(): Value;
+}
+
+// --- core/http/exchange-slots.d.ts
+type SlotHolder = Pick<Credentials, "slots">;
+export interface ExchangeSlot<Value> {
+    get(holder: SlotHolder): Value | undefined;
+    set(holder: SlotHolder, value: Value): void;
+}
+
+// --- core/http/exchange.d.ts
+export interface Exchange {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly method: string;
+    readonly path: string;
+    readonly query: string | undefined;
+    readonly session: Session;
+    readonly credentials: Credentials;
+    header(name: string): string | undefined;
+    body(): Promise<Buffer>;
+    text(): Promise<string | undefined>;
+    streamBody(onChunk: (chunk: Buffer) => void): Promise<void>;
+    onDisconnect(listener: () => void): () => void;
+    endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
+    readonly timings: ReadonlyMap<string, number>;
+    readonly exposedHeaders: readonly string[];
+    readonly surface: string;
+    operation: Operation | undefined;
+    errorCode: string | undefined;
+    requestId: string | undefined;
+    plans: unknown;
+    slots: unknown[] | undefined;
+    readonly needsBody?: boolean;
+    readonly parent?: OpenExchange | undefined;
+    readonly prefer?: string;
+    isUnlogged: boolean;
+}
+export interface Operation {
+    readonly kind: string;
+    readonly name?: string | undefined;
+    readonly path?: string;
+}
+export type OpenExchange = Omit<Exchange, "session"> & {
+    readonly session?: Session;
+};
+export type Headers = readonly (readonly [
+    name: string,
+    value: string
+])[];
+export interface Answer {
+    readonly status: number;
+    readonly statusText?: string;
+    readonly headers: Headers;
+    readonly body?: string | Uint8Array;
+    readonly isSent?: boolean;
+    readonly stream?: (response: ServerResponse) => Promise<void> | void;
+    readonly streamBytes?: number;
+}
+export interface RequestRecord {
+    readonly request: IncomingMessage;
+    readonly exchange?: OpenExchange;
+    readonly surface: string;
+    readonly operation?: Operation | undefined;
+    readonly status: number;
+    readonly errorCode?: string | undefined;
+    readonly bytes: number;
+    readonly durationMs: number;
+    readonly session?: Session | undefined;
+    readonly planKey?: string | undefined;
+}
+export interface RequestStep {
+    readonly name: string;
+    beforeAuthorize?(exchange: OpenExchange): Promise<Answer | undefined> | Answer | undefined;
+    afterAuthorize?(exchange: Exchange): Promise<Answer | undefined> | Answer | undefined;
+    headers?(exchange: OpenExchange): Headers;
+    afterResponse?(exchange: OpenExchange, record: RequestRecord): void;
+}
+export interface Surface {
+    readonly name: string;
+    readonly paths?: () => readonly string[];
+    readonly methods?: readonly string[];
+    match?(path: string, method: string, request: IncomingMessage): boolean;
+    beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
+    handle(exchange: Exchange): Promise<Answer> | Answer;
+    encodeError(error: RelApiError, exchange: OpenExchange): Answer;
+    readonly credentialRules?: CredentialRules;
+    readonly isPage?: boolean;
+    readonly isFallback?: boolean;
+    readonly exposedHeaders?: readonly string[];
+}
+export interface AddedSurface extends Surface {
+    readonly plugin: string;
+}
+export interface AddedStep {
+    readonly plugin: string;
+    readonly step: RequestStep;
+}
+
+// --- core/http/origins.d.ts
+export interface OriginPolicy {
+    readonly isOpen: boolean;
+    allows(origin: string): boolean;
+}
+export declare const createCurrentOriginPolicy: (getAllowedOrigins: () => readonly string[]) => (() => OriginPolicy);
+
+// --- core/http/pipeline.d.ts
+export type HttpRequest = IncomingMessage & {
+    readonly originalUrl?: string;
+};
+export type Next = (error?: unknown) => void;
+
+// --- core/http/request-headers.d.ts
+export declare const decodeUtf8Header: (headerValue: string) => string;
+
+// --- core/http/respond.d.ts
+export declare const buildJsonAnswer: (status: number, body: string, furtherHeaders?: Headers) => Answer;
+
+// --- core/http/servers.d.ts
+export type AnyServer = Server | HttpsServer;
+
+// --- core/http/unread-tracker.d.ts
+export type ClientStream = OutgoingMessage | Duplex;
+
+// --- core/kernel/cache.d.ts
+export interface Question<Source, Answer> {
+    readonly name: string;
+    readonly read: (source: Source) => Answer;
+    readonly key?: ((answer: Answer) => unknown) | undefined;
+}
+export declare const defineQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => Question<Source, Answer>;
+export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
+export interface CacheEntry<Value> {
+    readonly value: Value;
+    commit(): void;
+}
+export interface Cache<Source, Value> {
+    get(source: Source): CacheEntry<Value>;
+    peek(source: Source): CacheEntry<Value> | undefined;
+    getAndCommit(source: Source): Value;
+    derive(ask: Ask<Source>): CacheEntry<Value>;
+}
+export interface CacheSpec<Source, Value> {
+    readonly name: string;
+    readonly make: (ask: Ask<Source>) => Value;
+    readonly estimateBytes: (value: Value) => number;
+}
+export interface Caches {
+    create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
+    clear(): void;
+}
+export interface CacheLimits {
+    maxBytes(): number;
+    maxEntries?(): number;
+}
+
+// --- core/kernel/counters.d.ts
+export interface Counters {
+    add(name: string, increment?: number): void;
+    set(name: string, to: number): void;
+    watch(name: string, read: () => number): void;
+    get(name: string): number;
+}
+
+// --- core/kernel/did-you-mean.d.ts
+export declare const findClosestNames: (name: string, candidates: Iterable<string>, maxChanges?: number) => readonly string[];
+
+// --- core/kernel/errors.d.ts
+export interface RelApiErrorFields {
+    readonly code: string;
+    readonly status: number;
+    readonly message: string;
+    readonly details?: Json;
+    readonly hint?: string | null;
+    readonly path?: string;
+    readonly headers?: readonly (readonly [
+        name: string,
+        value: string
+    ])[];
+    readonly statusText?: string;
+    readonly cause?: unknown;
+    readonly facts?: Readonly<Record<string, Json>>;
+}
+export declare class RelApiError extends Error {
+    readonly code: string;
+    readonly status: number;
+    readonly details: Json;
+    readonly hint: string | null;
+    readonly path: string | undefined;
+    readonly headers: readonly (readonly [
+        name: string,
+        value: string
+    ])[];
+    readonly statusText: string | undefined;
+    readonly facts: Readonly<Record<string, Json>>;
+    isCounted: boolean;
+    constructor(fields: RelApiErrorFields);
+}
+export declare const presetError: (message: string) => RelApiError;
+export declare const missingSessionVariable: (name: string) => RelApiError;
+export declare const bodyTooLarge: (limitBytes: number) => RelApiError;
+export declare const tokenRefused: (message: string, details?: string | null) => RelApiError;
+
+// --- core/kernel/health-problems.d.ts
+export interface HealthProblems {
+    set(subject: string, reason: string | undefined): void;
+    list(): readonly string[];
+}
+
+// --- core/kernel/json-text.d.ts
+export declare const isNestedDeeper: (text: string, levels: number) => boolean;
+
+// --- core/kernel/limits.d.ts
+export interface Limits {
+    readonly maxUrlBytes: number;
+}
+export type Limit = keyof Limits;
+export declare const limitExceeded: (limit: Limit, fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>) => RelApiError;
+export declare const urlTooLong: (limitBytes: number) => RelApiError;
+
+// --- core/kernel/logger.d.ts
+export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logger;
+
+// --- core/kernel/memoize.d.ts
+export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
+
+// --- core/kernel/observed-session.d.ts
+export interface SessionSource {
+    readonly session: Session;
+}
+
+// --- core/kernel/package-files.d.ts
+export declare const importPackage: (path: string, plugin: string, spec?: string) => Promise<unknown>;
+
+// --- core/kernel/plugin-errors.d.ts
+export declare const buildErrorFields: (error: unknown) => Readonly<Record<string, unknown>>;
+
+// --- core/kernel/preset.d.ts
+export declare const Stage: {
+    readonly early: -100;
+    readonly normal: 0;
+    readonly late: 100;
+};
+export interface Preset {
+    readonly plugins: readonly Plugin[];
+    readonly options: RelApiOptions;
+    readonly knownPlugins?: readonly string[];
+    readonly knownOptions?: readonly string[];
+    readonly aliases?: Readonly<Record<string, readonly string[]>>;
+    readonly removed?: ReadonlyMap<string, number>;
+}
+interface Without {
+    readonly without: string;
+}
+export type PresetPart = (Preset | Plugin | Without) & {
+    readonly bind?: never;
+};
+export declare const without: (name: string) => Without;
+export declare const compose: (...parts: readonly PresetPart[]) => Preset;
+
+// --- core/kernel/session.d.ts
+export interface Session {
+    readonly role: string;
+    readonly databaseRole?: string;
+    readonly isAdmin: boolean;
+    readonly isAnonymous?: boolean;
+    readonly claims: Readonly<Record<string, Json>>;
+    readonly claimsText?: string;
+    readonly variables: Readonly<Record<string, string>>;
+    readonly isBackend?: boolean;
+    readonly expiresAtMs?: number;
+}
+export interface CredentialRules {
+}
+export interface Credentials {
+    header(name: string): string | undefined;
+    headers(): Iterable<readonly [
+        name: string,
+        value: string
+    ]>;
+    headerNames?(): readonly string[];
+    cookie(name: string): string | undefined;
+    readonly request: IncomingMessage;
+    readonly surface: string;
+    readonly rules: CredentialRules | undefined;
+    readonly isSocket: boolean;
+    body?(): Promise<Buffer>;
+    onDisconnect?(listener: () => void): () => void;
+    slots?: unknown[] | undefined;
+}
+
+// --- core/kernel/time-slicing.d.ts
+export type Slices<Result> = Generator<void, Result, void>;
+
+// --- core/kernel/token.d.ts
+export interface Token<Value> {
+    readonly kind: "service" | "hook" | "signal";
+    readonly name: string;
+    readonly owner?: string;
+    readonly create?: () => Value;
+}
+export type ServiceToken<Service> = Token<Service | undefined>;
+export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Value> ? NonNullable<Value> : never;
+export interface Signal<Event> {
+    readonly hasListeners: boolean;
+    emit(event: Event): void;
+    listen(listener: (event: Event) => void): void;
+}
+export declare const defineService: <Service>(name: string) => ServiceToken<Service>;
+export declare const requireService: <Service>({ use }: {
+    use<Value>(token: Token<Value>): Value;
+}, token: ServiceToken<Service>) => Service;
+export declare const defineHook: <Hook extends object>(name: string, owner: string, make: () => Hook) => Token<Hook>;
+export declare const defineSignal: <Event>(name: string) => Token<Signal<Event>>;
+
+// --- core/kernel/version.d.ts
+export declare const VERSION: string;
+
+// --- core/model/caller-visibility.d.ts
+export declare const getVisibility: (model: Model, session: Session, surface: string) => Visibility;
+
+// --- core/model/model.d.ts
 export interface Model {
     readonly version: number;
     readonly schemas: readonly string[];
@@ -1051,7 +1533,7 @@ export declare const findRoutines: (model: Model, name: QualifiedName) => readon
 export declare const findColumn: (relation: Relation, name: string) => Column | undefined;
 export declare const findBaseType: (model: Model, oid: number) => PgType | undefined;
 
-// --- core/engine/model/objects.d.ts
+// --- core/model/objects.d.ts
 export interface QualifiedName {
     readonly schema: string;
     readonly name: string;
@@ -1219,17 +1701,17 @@ export interface MediaHandler {
     readonly isBytea: boolean;
 }
 
-// --- core/engine/model/privileges.d.ts
+// --- core/model/privileges.d.ts
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 
-// --- core/engine/model/type-groups.d.ts
+// --- core/model/type-groups.d.ts
 export interface AcceptedTypes {
     readonly types: readonly string[];
     readonly exceptTypes?: readonly string[];
 }
 export declare const matchesType: (spec: AcceptedTypes, type: PgType | undefined) => boolean;
 
-// --- core/engine/model/visibility.d.ts
+// --- core/model/visibility.d.ts
 export type TableOperation = "select" | "insert" | "update" | "delete";
 export interface Visibility {
     readonly isByGrants: boolean;
@@ -1241,19 +1723,19 @@ export interface Visibility {
     mayCall(routine: Routine): boolean;
 }
 
-// --- core/engine/plan/conditions.d.ts
+// --- core/plan/conditions.d.ts
 export declare const compareColumn: (name: string, operator: string, right: Pick<Comparison, "operand" | "keyword">) => Comparison;
 export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 export declare const restrictRows: <P extends Plan>(plan: P, model: Model, rule: RowRule) => P;
 
-// --- core/engine/plan/lookups.d.ts
+// --- core/plan/lookups.d.ts
 export type Lookup = Extract<Predicate, {
     readonly kind: "related" | "computed-rows" | "exists";
 }> | Extract<Expression, {
     readonly kind: "related" | "related-aggregate" | "computed-aggregate";
 }>;
 
-// --- core/engine/plan/plan.d.ts
+// --- core/plan/plan.d.ts
 export type Json = null | boolean | number | string | readonly Json[] | {
     readonly [key: string]: Json;
 };
@@ -1640,7 +2122,7 @@ export interface Planned {
     readonly envelope: Envelope;
 }
 
-// --- core/engine/plan/walk.d.ts
+// --- core/plan/walk.d.ts
 export interface PlanScope {
     readonly relation: Relation | undefined;
     readonly root: Relation | undefined;
@@ -1674,729 +2156,6 @@ type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, 
 };
 export declare const mapPlan: <P extends Plan, Scope extends PlanScope = PlanScope>(plan: P, model: Model, mapper: PlanMapper<Scope>) => P;
 export declare const visitPlan: <Scope extends PlanScope = PlanScope>(plan: Plan, model: Model, { extendScope, ...visitor }: PlanVisitor<Scope>) => void;
-
-// --- core/engine/sql/built-in.d.ts
-export interface BuiltIn {
-    readonly builtIn?: readonly string[];
-}
-
-// --- core/engine/sql/fragment.d.ts
-export type BoundValue = string | null | Uint8Array;
-export type SentValue = BoundValue | JsonList;
-export interface JsonList {
-    readonly json: string;
-    rows(): readonly TextRow[] | undefined;
-}
-export type TextRow = Readonly<Record<string, string | null>>;
-export type Slot = {
-    readonly param: number;
-    readonly isJson?: true;
-} | {
-    readonly session: string;
-    readonly optional?: boolean;
-} | {
-    readonly sessionJson: readonly string[];
-} | {
-    readonly fixed: BoundValue;
-};
-export declare const getBoundValue: (sentValue: SentValue) => BoundValue;
-type Chunk = string | {
-    readonly slot: Slot;
-};
-declare const sqlBrand: unique symbol;
-export interface Sql {
-    readonly [sqlBrand]: true;
-    readonly parts: readonly (Chunk | Sql)[];
-}
-export declare const sql: (strings: TemplateStringsArray, ...interpolations: readonly Sql[]) => Sql;
-export declare const ident: (...parts: readonly string[]) => Sql;
-export declare const value: (boundValue: BoundValue, type?: string) => Sql;
-export declare const catalogText: (text: string) => Sql;
-export declare const join: (fragments: readonly Sql[], separator?: string) => Sql;
-export declare const literal: (text: string) => Sql;
-export declare const integer: (number: number) => Sql;
-export interface Statement {
-    readonly text: string;
-    readonly slots: readonly Slot[];
-}
-export declare const toStatement: (fragment: Sql) => Statement;
-
-// --- core/engine/sql/program.d.ts
-export interface ProgramStatement {
-    readonly text: string;
-    readonly slots: readonly Slot[];
-    readonly columns: readonly string[];
-    readonly isMultiRow?: boolean;
-    readonly rowOf?: (count: string) => readonly string[];
-    readonly path?: string;
-    readonly fragment?: Sql;
-}
-export interface ProgramCheck {
-    readonly statement: number;
-    readonly column: string;
-    readonly kind: "permission" | "step" | "refusal";
-    readonly message: string;
-    readonly path?: string;
-    readonly paths?: readonly string[];
-}
-export interface RowSource {
-    readonly list: number;
-    readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
-    readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
-}
-interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
-    readonly program: Program;
-    readonly first: number;
-}
-export interface Program {
-    readonly statements: readonly ProgramStatement[];
-    readonly main: number;
-    readonly checks: readonly ProgramCheck[];
-    readonly relations: ReadonlySet<string>;
-    readonly isOpenEnded: boolean;
-    readonly plansEachTime?: true;
-    readonly isProven?: boolean;
-    readonly withRows?: ProgramWithRows;
-    readonly plan?: Plan;
-    readonly planned?: Planned;
-}
-export declare const explainProgram: ({ statements, main, relations, isOpenEnded }: Program, options: string, columnOf?: (statement: number) => string) => Program;
-
-// --- core/engine/values/array-literal.d.ts
-export type ArrayItem = string | null | readonly ArrayItem[];
-export declare const arrayLiteral: (items: readonly ArrayItem[], elementType?: string) => string;
-
-// --- core/engine/values/exact-numbers.d.ts
-export declare const isJsonObject: (value: unknown) => value is JsonObject;
-export declare const numberText: (value: unknown) => string | undefined;
-declare const survivesRoundTrip: (number: string) => boolean;
-export declare const writeJson: (value: Json) => string;
-export declare const parseJson: (text: string, isExact?: typeof survivesRoundTrip) => Json;
-
-// --- core/hooks.d.ts
-export interface RelApiHooks {
-    readonly introspect: AsyncSeriesWaterfallHook<[
-        model: Model,
-        context: IntrospectContext
-    ]>;
-    readonly buildRestRoute: SyncWaterfallHook<[
-        route: Route,
-        context: RouteContext
-    ]>;
-    readonly buildGqlField: FieldHook;
-    readonly compileFilter: HookMap<SyncBailHook<[
-        comparison: Comparison,
-        context: FilterContext
-    ], Sql | undefined, BuiltIn>>;
-    readonly authorize: AsyncSeriesBailHook<[
-        credentials: Credentials
-    ], Session | undefined>;
-    readonly transformPlan: SyncWaterfallHook<[
-        plan: Plan,
-        context: PlanContext
-    ], Plan, PlanTap>;
-    readonly compileEmbed: HookMap<SyncBailHook<[
-        embed: Embed,
-        context: EmbedContext
-    ], EmbedSql | undefined, BuiltIn>>;
-    readonly compileMedia: HookMap<SyncBailHook<[
-        context: MediaContext
-    ], Sql | undefined, BuiltIn>>;
-}
-export type Fields = Readonly<Record<string, object>>;
-export interface FieldContext {
-    readonly scope: string;
-    readonly typeName: string;
-    readonly model: Model;
-    readonly role: string;
-}
-type FieldTap = {
-    tap(fields: Fields, context: FieldContext): Fields;
-}["tap"];
-export interface FieldHook {
-    tap(options: string | {
-        readonly name: string;
-        readonly stage?: number;
-        readonly before?: string;
-    }, tap: FieldTap): void;
-    call(fields: Fields, context: FieldContext): Fields;
-    readonly taps: readonly {
-        readonly name: string;
-        readonly fn: object;
-    }[];
-}
-export interface IntrospectContext {
-    query<Row>(statement: Sql): Promise<readonly Row[]>;
-    queryLater<Row>(statement: Sql): Promise<readonly Row[]>;
-    readonly schemas: readonly string[];
-    readonly hiddenSchemas: readonly string[];
-    readonly extraSearchPath: readonly string[];
-    readonly options: ResolvedOptions;
-    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-}
-export interface FilterContext {
-    readonly model: Model;
-    readonly column: Sql;
-    readonly type: PgType | undefined;
-    readonly declared: Column | undefined;
-    readonly operand: Sql;
-    readonly field: (name: string) => Sql | undefined;
-    readonly keyword: string | undefined;
-    readonly option: Sql | undefined;
-    readonly quantifier: "any" | "all" | undefined;
-}
-export interface PlanTap {
-    readonly keepsRows?: boolean;
-}
-export interface PlanContext {
-    readonly model: Model;
-    readonly session: Session;
-    readonly surface: string;
-    readonly envelope: Envelope;
-    readonly options: ResolvedOptions;
-}
-export interface EmbedContext {
-    readonly model: Model;
-    readonly parent: Sql;
-    alias(): string;
-    readonly target: Relation | undefined;
-    readonly isToOne: boolean;
-    readonly isCertainlyOne: boolean;
-    readonly isGrouped: boolean;
-    readonly needsJoin: boolean;
-    readonly isLimited: boolean;
-    rows(read?: Read): Sql;
-    storedRows(read?: Read): Sql;
-    array(read?: Read): Sql;
-    object(read?: Read): Sql;
-    aggregate(read?: Read): Sql;
-    lateral(rows: Sql, alias: string): Sql;
-    expand(outputs: readonly Output[]): readonly Output[];
-}
-export interface EmbedColumn {
-    readonly as: string;
-    readonly value: Sql;
-    readonly stored?: string;
-    readonly isAggregate?: boolean;
-}
-export interface EmbedSql {
-    readonly join?: Sql;
-    readonly columns: readonly EmbedColumn[];
-    readonly row?: Sql;
-    readonly isInnerJoined?: boolean;
-}
-export interface MediaContext {
-    readonly model: Model;
-    readonly row: Sql;
-    readonly object?: Sql;
-    readonly rowAlias: string;
-    readonly envelope: Envelope;
-    readonly options: Json | undefined;
-    readonly returns: "rows" | "row" | "value" | "values";
-    readonly outputs: readonly string[];
-    readonly areOutputsNamed: boolean;
-    readonly relation: Relation | undefined;
-    readonly isWholeRow: boolean;
-    readonly page?: MediaPage;
-}
-export interface MediaPage {
-    readonly read: Read;
-    buildRow(outputs: readonly string[]): Sql;
-}
-
-// --- core/http/call.d.ts
-export interface ApiMethods {
-}
-export interface Caller {
-    readonly role: string;
-    readonly databaseRole?: string;
-    readonly isAdmin?: boolean;
-    readonly claims?: Session["claims"];
-    readonly variables?: Readonly<Record<string, string>>;
-}
-export interface CallOptions {
-    readonly session?: Caller;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly signal?: AbortSignal;
-}
-export interface ApiCall extends CallOptions {
-    readonly method: string;
-    readonly path: string;
-    readonly body?: unknown;
-    readonly parent?: Exchange;
-}
-export declare class CallError extends Error {
-    readonly status: number;
-    readonly statusCode: number;
-    readonly code: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-    constructor(fields: Pick<CallError, "status" | "code" | "message" | "headers" | "body">);
-}
-export interface ApiAnswer {
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | Uint8Array;
-    json<Value = any>(): Value;
-}
-
-// --- core/http/exchange-slots.d.ts
-type SlotHolder = Pick<Credentials, "slots">;
-export interface ExchangeSlot<Value> {
-    get(holder: SlotHolder): Value | undefined;
-    set(holder: SlotHolder, value: Value): void;
-}
-
-// --- core/http/exchange.d.ts
-export interface Exchange {
-    readonly request: IncomingMessage;
-    readonly response: ServerResponse;
-    readonly method: string;
-    readonly path: string;
-    readonly query: string | undefined;
-    readonly session: Session;
-    readonly credentials: Credentials;
-    header(name: string): string | undefined;
-    body(): Promise<Buffer>;
-    text(): Promise<string | undefined>;
-    streamBody(onChunk: (chunk: Buffer) => void): Promise<void>;
-    onDisconnect(listener: () => void): () => void;
-    endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
-    readonly timings: ReadonlyMap<string, number>;
-    readonly exposedHeaders: readonly string[];
-    readonly surface: string;
-    operation: Operation | undefined;
-    errorCode: string | undefined;
-    requestId: string | undefined;
-    plans: unknown;
-    slots: unknown[] | undefined;
-    readonly needsBody?: boolean;
-    readonly parent?: OpenExchange | undefined;
-    readonly prefer?: string;
-    isUnlogged: boolean;
-}
-export interface Operation {
-    readonly kind: string;
-    readonly name?: string | undefined;
-    readonly path?: string;
-}
-export type OpenExchange = Omit<Exchange, "session"> & {
-    readonly session?: Session;
-};
-export type Headers = readonly (readonly [
-    name: string,
-    value: string
-])[];
-export interface Answer {
-    readonly status: number;
-    readonly statusText?: string;
-    readonly headers: Headers;
-    readonly body?: string | Uint8Array;
-    readonly isSent?: boolean;
-    readonly stream?: (response: ServerResponse) => Promise<void> | void;
-    readonly streamBytes?: number;
-}
-export interface RequestRecord {
-    readonly request: IncomingMessage;
-    readonly exchange?: OpenExchange;
-    readonly surface: string;
-    readonly operation?: Operation | undefined;
-    readonly status: number;
-    readonly errorCode?: string | undefined;
-    readonly bytes: number;
-    readonly durationMs: number;
-    readonly session?: Session | undefined;
-    readonly planKey?: string | undefined;
-}
-export interface RequestStep {
-    readonly name: string;
-    beforeAuthorize?(exchange: OpenExchange): Promise<Answer | undefined> | Answer | undefined;
-    afterAuthorize?(exchange: Exchange): Promise<Answer | undefined> | Answer | undefined;
-    headers?(exchange: OpenExchange): Headers;
-    afterResponse?(exchange: OpenExchange, record: RequestRecord): void;
-}
-export interface Surface {
-    readonly name: string;
-    readonly paths?: () => readonly string[];
-    readonly methods?: readonly string[];
-    match?(path: string, method: string, request: IncomingMessage): boolean;
-    beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
-    handle(exchange: Exchange): Promise<Answer> | Answer;
-    encodeError(error: RelApiError, exchange: OpenExchange): Answer;
-    readonly credentialRules?: CredentialRules;
-    readonly isPage?: boolean;
-    readonly isFallback?: boolean;
-    readonly exposedHeaders?: readonly string[];
-}
-export interface AddedSurface extends Surface {
-    readonly plugin: string;
-}
-export interface AddedStep {
-    readonly plugin: string;
-    readonly step: RequestStep;
-}
-
-// --- core/http/origins.d.ts
-export interface OriginPolicy {
-    readonly isOpen: boolean;
-    allows(origin: string): boolean;
-}
-export declare const createCurrentOriginPolicy: (getAllowedOrigins: () => readonly string[]) => (() => OriginPolicy);
-
-// --- core/http/pipeline.d.ts
-export type HttpRequest = IncomingMessage & {
-    readonly originalUrl?: string;
-};
-export type Next = (error?: unknown) => void;
-
-// --- core/http/request-headers.d.ts
-export declare const decodeUtf8Header: (headerValue: string) => string;
-
-// --- core/http/respond.d.ts
-export declare const buildJsonAnswer: (status: number, body: string, furtherHeaders?: Headers) => Answer;
-
-// --- core/http/servers.d.ts
-export type AnyServer = Server | HttpsServer;
-
-// --- core/http/unread-tracker.d.ts
-export type ClientStream = OutgoingMessage | Duplex;
-
-// --- core/kernel/cache.d.ts
-export interface Question<Source, Answer> {
-    readonly name: string;
-    readonly read: (source: Source) => Answer;
-    readonly key?: ((answer: Answer) => unknown) | undefined;
-}
-export declare const defineQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => Question<Source, Answer>;
-export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
-export interface CacheEntry<Value> {
-    readonly value: Value;
-    commit(): void;
-}
-export interface Cache<Source, Value> {
-    get(source: Source): CacheEntry<Value>;
-    peek(source: Source): CacheEntry<Value> | undefined;
-    getAndCommit(source: Source): Value;
-    derive(ask: Ask<Source>): CacheEntry<Value>;
-}
-export interface CacheSpec<Source, Value> {
-    readonly name: string;
-    readonly make: (ask: Ask<Source>) => Value;
-    readonly estimateBytes: (value: Value) => number;
-}
-export interface Caches {
-    create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
-    clear(): void;
-}
-export interface CacheLimits {
-    maxBytes(): number;
-    maxEntries?(): number;
-}
-
-// --- core/kernel/counters.d.ts
-export interface Counters {
-    add(name: string, increment?: number): void;
-    set(name: string, to: number): void;
-    watch(name: string, read: () => number): void;
-    get(name: string): number;
-}
-
-// --- core/kernel/define-setting.d.ts
-export interface Setting<Value = unknown, Name extends string = string> {
-    readonly name: Name;
-    readonly environment?: readonly string[];
-    readonly kind: SettingKind<Value>;
-    readonly default?: NoInfer<Value>;
-    readonly description: string;
-    readonly unit?: string;
-    readonly whenUnset?: string;
-    readonly isSecret?: boolean;
-    readonly acceptsEmpty?: boolean;
-    readonly isFixed?: boolean;
-    readonly isLimit?: boolean;
-}
-interface DefineSetting {
-    <const Value, const Name extends string>(setting: Setting<Value, Name> & {
-        readonly default: NoInfer<Value>;
-    }): Setting<Value, Name>;
-    <const Value, const Name extends string>(setting: Setting<Value, Name>): Setting<Value | undefined, Name>;
-}
-export declare const defineSetting: DefineSetting;
-type SettingValue<Declared> = Declared extends Setting<infer Value> ? Value : never;
-export type ValuesOf<Declared extends readonly Setting[]> = {
-    readonly [Declaration in Declared[number] as Declaration["name"]]: SettingValue<Declaration>;
-};
-
-// --- core/kernel/did-you-mean.d.ts
-export declare const findClosestNames: (name: string, candidates: Iterable<string>, maxChanges?: number) => readonly string[];
-
-// --- core/kernel/errors.d.ts
-export interface RelApiErrorFields {
-    readonly code: string;
-    readonly status: number;
-    readonly message: string;
-    readonly details?: Json;
-    readonly hint?: string | null;
-    readonly path?: string;
-    readonly headers?: readonly (readonly [
-        name: string,
-        value: string
-    ])[];
-    readonly statusText?: string;
-    readonly cause?: unknown;
-    readonly facts?: Readonly<Record<string, Json>>;
-}
-export declare class RelApiError extends Error {
-    readonly code: string;
-    readonly status: number;
-    readonly details: Json;
-    readonly hint: string | null;
-    readonly path: string | undefined;
-    readonly headers: readonly (readonly [
-        name: string,
-        value: string
-    ])[];
-    readonly statusText: string | undefined;
-    readonly facts: Readonly<Record<string, Json>>;
-    isCounted: boolean;
-    constructor(fields: RelApiErrorFields);
-}
-export declare const presetError: (message: string) => RelApiError;
-export declare const missingSessionVariable: (name: string) => RelApiError;
-export declare const bodyTooLarge: (limitBytes: number) => RelApiError;
-export declare const tokenRefused: (message: string, details?: string | null) => RelApiError;
-
-// --- core/kernel/health-problems.d.ts
-export interface HealthProblems {
-    set(subject: string, reason: string | undefined): void;
-    list(): readonly string[];
-}
-
-// --- core/kernel/json-text.d.ts
-export declare const isNestedDeeper: (text: string, levels: number) => boolean;
-
-// --- core/kernel/limits.d.ts
-export interface Limits {
-    readonly maxUrlBytes: number;
-}
-export type Limit = keyof Limits;
-export declare const limitExceeded: (limit: Limit, fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>) => RelApiError;
-export declare const urlTooLong: (limitBytes: number) => RelApiError;
-
-// --- core/kernel/logger.d.ts
-export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logger;
-
-// --- core/kernel/memoize.d.ts
-export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
-
-// --- core/kernel/observed-session.d.ts
-export interface SessionSource {
-    readonly session: Session;
-}
-
-// --- core/kernel/options.d.ts
-export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
-export interface Logger {
-    error(message: string, fields?: Readonly<Record<string, unknown>>): void;
-    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-    info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-    debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-    access(line: string, status: number): void;
-    readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
-}
-type LogFunction = (fields: object, message: string) => void;
-export interface FieldsFirstLogger {
-    readonly error: LogFunction;
-    readonly warn: LogFunction;
-    readonly info: LogFunction;
-    readonly debug: LogFunction;
-}
-export interface AppLogger {
-    error(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
-    warn(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
-    info(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
-    debug(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
-}
-export interface DatabaseSource {
-    readonly stream: () => Duplex;
-    readonly ready?: Promise<void>;
-    close?(): Promise<void>;
-}
-interface ObjectOptions {
-    readonly database?: DatabaseSource | undefined;
-    readonly logger?: Logger | AppLogger | undefined;
-    readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
-    readonly appSettings?: Readonly<Record<string, string>> | undefined;
-}
-export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, ObjectOptions {
-    readonly appSettings: Readonly<Record<string, string>>;
-}
-export type RelApiOptions = {
-    readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] | undefined;
-};
-
-// --- core/kernel/package-files.d.ts
-export declare const importPackage: (path: string, plugin: string, spec?: string) => Promise<unknown>;
-
-// --- core/kernel/plugin-errors.d.ts
-export declare const buildErrorFields: (error: unknown) => Readonly<Record<string, unknown>>;
-
-// --- core/kernel/preset.d.ts
-export declare const Stage: {
-    readonly early: -100;
-    readonly normal: 0;
-    readonly late: 100;
-};
-export interface Preset {
-    readonly plugins: readonly Plugin[];
-    readonly options: RelApiOptions;
-    readonly knownPlugins?: readonly string[];
-    readonly knownOptions?: readonly string[];
-    readonly aliases?: Readonly<Record<string, readonly string[]>>;
-    readonly removed?: ReadonlyMap<string, number>;
-}
-interface Without {
-    readonly without: string;
-}
-export type PresetPart = (Preset | Plugin | Without) & {
-    readonly bind?: never;
-};
-export declare const without: (name: string) => Without;
-export declare const compose: (...parts: readonly PresetPart[]) => Preset;
-
-// --- core/kernel/resolve-options.d.ts
-export interface SettingsSource {
-    readonly plugins: readonly {
-        readonly name: string;
-        readonly settings?: readonly Setting[];
-    }[];
-    readonly options?: RelApiOptions;
-    readonly knownOptions?: readonly string[];
-    readonly aliases?: Readonly<Record<string, readonly string[]>>;
-}
-export interface EnvironmentValues {
-    readonly values: Readonly<Record<string, unknown>>;
-    readonly errors: readonly string[];
-}
-export type Environment = Readonly<Record<string, string | undefined>>;
-export declare const optionsFromEnvironment: (preset: SettingsSource, environment: Environment) => RelApiOptions;
-
-// --- core/kernel/session.d.ts
-export interface Session {
-    readonly role: string;
-    readonly databaseRole?: string;
-    readonly isAdmin: boolean;
-    readonly isAnonymous?: boolean;
-    readonly claims: Readonly<Record<string, Json>>;
-    readonly claimsText?: string;
-    readonly variables: Readonly<Record<string, string>>;
-    readonly isBackend?: boolean;
-    readonly expiresAtMs?: number;
-}
-export interface CredentialRules {
-}
-export interface Credentials {
-    header(name: string): string | undefined;
-    headers(): Iterable<readonly [
-        name: string,
-        value: string
-    ]>;
-    headerNames?(): readonly string[];
-    cookie(name: string): string | undefined;
-    readonly request: IncomingMessage;
-    readonly surface: string;
-    readonly rules: CredentialRules | undefined;
-    readonly isSocket: boolean;
-    body?(): Promise<Buffer>;
-    onDisconnect?(listener: () => void): () => void;
-    slots?: unknown[] | undefined;
-}
-
-// --- core/kernel/setting-kinds.d.ts
-export interface SettingKind<Value = unknown> {
-    readonly accepts: string;
-    readonly parse: (text: string) => Value | undefined;
-    readonly option?: {
-        readonly accepts: string;
-        readonly isValid: (value: unknown) => boolean;
-    };
-}
-declare const wholeNumber: (from: number, to?: number) => SettingKind<number>;
-declare const commaList: (accepts: string) => SettingKind<readonly string[]>;
-declare const choice: <const Word extends string>(words: readonly Word[], aliases?: Readonly<Record<string, Word>>) => SettingKind<Word>;
-export declare const settingKinds: {
-    text: SettingKind<string>;
-    document: SettingKind<string | Readonly<Record<string, unknown>>>;
-    flag: SettingKind<boolean>;
-    wholeNumber: typeof wholeNumber;
-    listOf: typeof commaList;
-    textList: SettingKind<readonly string[]>;
-    oneOf: typeof choice;
-    databaseUrl: SettingKind<string>;
-    databaseUrls: SettingKind<readonly string[]>;
-    httpUrl: SettingKind<string>;
-    headerName: SettingKind<string>;
-};
-
-// --- core/kernel/setting-rows.d.ts
-export declare const buildSettingRows: (plugins: readonly {
-    readonly settings?: readonly Setting[];
-}[]) => string[];
-
-// --- core/kernel/settings.d.ts
-export declare const coreSettings: readonly [
-    Setting<readonly string[], "dbSchemas">,
-    Setting<readonly string[], "dbExtraSearchPath">,
-    Setting<number, "dbPool">,
-    Setting<number, "dbPoolAcquisitionTimeout">,
-    Setting<number, "shutdownGrace">,
-    Setting<number, "dbPoolMaxLifetime">,
-    Setting<number, "dbPoolMaxIdletime">,
-    Setting<number, "dbLoginPatience">,
-    Setting<boolean, "dbPreparedStatements">,
-    Setting<number, "dbMaxPreparedStatements">,
-    Setting<number, "dbMaxPreparedBytes">,
-    Setting<string | undefined, "dbPreRequest">,
-    Setting<number, "cacheBytes">,
-    Setting<number, "maxUrlBytes">,
-    Setting<number, "maxBodyBytes">,
-    Setting<number, "maxPendingBodyBytes">,
-    Setting<number, "maxResultBytes">,
-    Setting<number, "maxUnreadBytes">,
-    Setting<number, "unreadTimeout">,
-    Setting<number, "requestTimeout">,
-    Setting<"debug" | "error" | "info" | "silent" | "warn" | undefined, "logLevel">,
-    Setting<string | undefined, "name">,
-    Setting<boolean, "logQuery">,
-    Setting<boolean, "serverTimingEnabled">
-];
-
-// --- core/kernel/time-slicing.d.ts
-export type Slices<Result> = Generator<void, Result, void>;
-
-// --- core/kernel/token.d.ts
-export interface Token<Value> {
-    readonly kind: "service" | "hook" | "signal";
-    readonly name: string;
-    readonly owner?: string;
-    readonly create?: () => Value;
-}
-export type ServiceToken<Service> = Token<Service | undefined>;
-export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Value> ? NonNullable<Value> : never;
-export interface Signal<Event> {
-    readonly hasListeners: boolean;
-    emit(event: Event): void;
-    listen(listener: (event: Event) => void): void;
-}
-export declare const defineService: <Service>(name: string) => ServiceToken<Service>;
-export declare const requireService: <Service>({ use }: {
-    use<Value>(token: Token<Value>): Value;
-}, token: ServiceToken<Service>) => Service;
-export declare const defineHook: <Hook extends object>(name: string, owner: string, make: () => Hook) => Token<Hook>;
-export declare const defineSignal: <Event>(name: string) => Token<Signal<Event>>;
-
-// --- core/kernel/version.d.ts
-export declare const VERSION: string;
 
 // --- core/plugin.d.ts
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
@@ -2680,6 +2439,247 @@ export interface RouteContext {
     readonly model: Model;
     readonly schema: string;
 }
+
+// --- core/settings/define-setting.d.ts
+export interface Setting<Value = unknown, Name extends string = string> {
+    readonly name: Name;
+    readonly environment?: readonly string[];
+    readonly kind: SettingKind<Value>;
+    readonly default?: NoInfer<Value>;
+    readonly description: string;
+    readonly unit?: string;
+    readonly whenUnset?: string;
+    readonly isSecret?: boolean;
+    readonly acceptsEmpty?: boolean;
+    readonly isFixed?: boolean;
+    readonly isLimit?: boolean;
+}
+interface DefineSetting {
+    <const Value, const Name extends string>(setting: Setting<Value, Name> & {
+        readonly default: NoInfer<Value>;
+    }): Setting<Value, Name>;
+    <const Value, const Name extends string>(setting: Setting<Value, Name>): Setting<Value | undefined, Name>;
+}
+export declare const defineSetting: DefineSetting;
+type SettingValue<Declared> = Declared extends Setting<infer Value> ? Value : never;
+export type ValuesOf<Declared extends readonly Setting[]> = {
+    readonly [Declaration in Declared[number] as Declaration["name"]]: SettingValue<Declaration>;
+};
+
+// --- core/settings/options.d.ts
+export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
+export interface Logger {
+    error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    access(line: string, status: number): void;
+    readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
+}
+type LogFunction = (fields: object, message: string) => void;
+export interface FieldsFirstLogger {
+    readonly error: LogFunction;
+    readonly warn: LogFunction;
+    readonly info: LogFunction;
+    readonly debug: LogFunction;
+}
+export interface AppLogger {
+    error(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+    info(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+    debug(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+}
+export interface DatabaseSource {
+    readonly stream: () => Duplex;
+    readonly ready?: Promise<void>;
+    close?(): Promise<void>;
+}
+interface ObjectOptions {
+    readonly database?: DatabaseSource | undefined;
+    readonly logger?: Logger | AppLogger | undefined;
+    readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
+    readonly appSettings?: Readonly<Record<string, string>> | undefined;
+}
+export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, ObjectOptions {
+    readonly appSettings: Readonly<Record<string, string>>;
+}
+export type RelApiOptions = {
+    readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] | undefined;
+};
+
+// --- core/settings/resolve-options.d.ts
+export interface SettingsSource {
+    readonly plugins: readonly {
+        readonly name: string;
+        readonly settings?: readonly Setting[];
+    }[];
+    readonly options?: RelApiOptions;
+    readonly knownOptions?: readonly string[];
+    readonly aliases?: Readonly<Record<string, readonly string[]>>;
+}
+export interface EnvironmentValues {
+    readonly values: Readonly<Record<string, unknown>>;
+    readonly errors: readonly string[];
+}
+export type Environment = Readonly<Record<string, string | undefined>>;
+export declare const optionsFromEnvironment: (preset: SettingsSource, environment: Environment) => RelApiOptions;
+
+// --- core/settings/setting-kinds.d.ts
+export interface SettingKind<Value = unknown> {
+    readonly accepts: string;
+    readonly parse: (text: string) => Value | undefined;
+    readonly option?: {
+        readonly accepts: string;
+        readonly isValid: (value: unknown) => boolean;
+    };
+}
+declare const wholeNumber: (from: number, to?: number) => SettingKind<number>;
+declare const commaList: (accepts: string) => SettingKind<readonly string[]>;
+declare const choice: <const Word extends string>(words: readonly Word[], aliases?: Readonly<Record<string, Word>>) => SettingKind<Word>;
+export declare const settingKinds: {
+    text: SettingKind<string>;
+    document: SettingKind<string | Readonly<Record<string, unknown>>>;
+    flag: SettingKind<boolean>;
+    wholeNumber: typeof wholeNumber;
+    listOf: typeof commaList;
+    textList: SettingKind<readonly string[]>;
+    oneOf: typeof choice;
+    databaseUrl: SettingKind<string>;
+    databaseUrls: SettingKind<readonly string[]>;
+    httpUrl: SettingKind<string>;
+    headerName: SettingKind<string>;
+};
+
+// --- core/settings/setting-rows.d.ts
+export declare const buildSettingRows: (plugins: readonly {
+    readonly settings?: readonly Setting[];
+}[]) => string[];
+
+// --- core/settings/settings.d.ts
+export declare const coreSettings: readonly [
+    Setting<readonly string[], "dbSchemas">,
+    Setting<readonly string[], "dbExtraSearchPath">,
+    Setting<number, "dbPool">,
+    Setting<number, "dbPoolAcquisitionTimeout">,
+    Setting<number, "shutdownGrace">,
+    Setting<number, "dbPoolMaxLifetime">,
+    Setting<number, "dbPoolMaxIdletime">,
+    Setting<number, "dbLoginPatience">,
+    Setting<boolean, "dbPreparedStatements">,
+    Setting<number, "dbMaxPreparedStatements">,
+    Setting<number, "dbMaxPreparedBytes">,
+    Setting<string | undefined, "dbPreRequest">,
+    Setting<number, "cacheBytes">,
+    Setting<number, "maxUrlBytes">,
+    Setting<number, "maxBodyBytes">,
+    Setting<number, "maxPendingBodyBytes">,
+    Setting<number, "maxResultBytes">,
+    Setting<number, "maxUnreadBytes">,
+    Setting<number, "unreadTimeout">,
+    Setting<number, "requestTimeout">,
+    Setting<"debug" | "error" | "info" | "silent" | "warn" | undefined, "logLevel">,
+    Setting<string | undefined, "name">,
+    Setting<boolean, "logQuery">,
+    Setting<boolean, "serverTimingEnabled">
+];
+
+// --- core/sql/built-in.d.ts
+export interface BuiltIn {
+    readonly builtIn?: readonly string[];
+}
+
+// --- core/sql/fragment.d.ts
+export type BoundValue = string | null | Uint8Array;
+export type SentValue = BoundValue | JsonList;
+export interface JsonList {
+    readonly json: string;
+    rows(): readonly TextRow[] | undefined;
+}
+export type TextRow = Readonly<Record<string, string | null>>;
+export type Slot = {
+    readonly param: number;
+    readonly isJson?: true;
+} | {
+    readonly session: string;
+    readonly optional?: boolean;
+} | {
+    readonly sessionJson: readonly string[];
+} | {
+    readonly fixed: BoundValue;
+};
+export declare const getBoundValue: (sentValue: SentValue) => BoundValue;
+type Chunk = string | {
+    readonly slot: Slot;
+};
+declare const sqlBrand: unique symbol;
+export interface Sql {
+    readonly [sqlBrand]: true;
+    readonly parts: readonly (Chunk | Sql)[];
+}
+export declare const sql: (strings: TemplateStringsArray, ...interpolations: readonly Sql[]) => Sql;
+export declare const ident: (...parts: readonly string[]) => Sql;
+export declare const value: (boundValue: BoundValue, type?: string) => Sql;
+export declare const catalogText: (text: string) => Sql;
+export declare const join: (fragments: readonly Sql[], separator?: string) => Sql;
+export declare const literal: (text: string) => Sql;
+export declare const integer: (number: number) => Sql;
+export interface Statement {
+    readonly text: string;
+    readonly slots: readonly Slot[];
+}
+export declare const toStatement: (fragment: Sql) => Statement;
+
+// --- core/sql/program.d.ts
+export interface ProgramStatement {
+    readonly text: string;
+    readonly slots: readonly Slot[];
+    readonly columns: readonly string[];
+    readonly isMultiRow?: boolean;
+    readonly rowOf?: (count: string) => readonly string[];
+    readonly path?: string;
+    readonly fragment?: Sql;
+}
+export interface ProgramCheck {
+    readonly statement: number;
+    readonly column: string;
+    readonly kind: "permission" | "step" | "refusal";
+    readonly message: string;
+    readonly path?: string;
+    readonly paths?: readonly string[];
+}
+export interface RowSource {
+    readonly list: number;
+    readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
+    readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
+}
+interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
+    readonly program: Program;
+    readonly first: number;
+}
+export interface Program {
+    readonly statements: readonly ProgramStatement[];
+    readonly main: number;
+    readonly checks: readonly ProgramCheck[];
+    readonly relations: ReadonlySet<string>;
+    readonly isOpenEnded: boolean;
+    readonly plansEachTime?: true;
+    readonly isProven?: boolean;
+    readonly withRows?: ProgramWithRows;
+    readonly plan?: Plan;
+    readonly planned?: Planned;
+}
+export declare const explainProgram: ({ statements, main, relations, isOpenEnded }: Program, options: string, columnOf?: (statement: number) => string) => Program;
+
+// --- core/values/array-literal.d.ts
+export type ArrayItem = string | null | readonly ArrayItem[];
+export declare const arrayLiteral: (items: readonly ArrayItem[], elementType?: string) => string;
+
+// --- core/values/exact-numbers.d.ts
+export declare const isJsonObject: (value: unknown) => value is JsonObject;
+export declare const numberText: (value: unknown) => string | undefined;
+declare const survivesRoundTrip: (number: string) => boolean;
+export declare const writeJson: (value: Json) => string;
+export declare const parseJson: (text: string, isExact?: typeof survivesRoundTrip) => Json;
 
 // --- plugins/auth/admin-secret.d.ts
 export declare const adminSecret: import("../../core/plugin.ts").Plugin;
@@ -3162,9 +3162,6 @@ export interface EncodedErrors {
     readonly headers: Headers;
 }
 
-// --- plugins/graphql/endpoints.d.ts
-export declare const restEndpoints: import("../../core/plugin.ts").Plugin;
-
 // --- plugins/graphql/field-types.d.ts
 export interface GqlTypeExtension {
     readonly scope: GqlScope;
@@ -3267,14 +3264,17 @@ export interface GqlBuild {
     columnValue(column: GqlColumn): GqlValueType | undefined;
 }
 
-// --- plugins/graphql/get.d.ts
-export declare const graphqlGet: import("../../core/plugin.ts").Plugin;
-
 // --- plugins/graphql/graphql.d.ts
 export declare const graphql: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/hints.d.ts
 export declare const graphqlHints: import("../../core/plugin.ts").Plugin;
+
+// --- plugins/graphql/http/endpoints.d.ts
+export declare const restEndpoints: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/graphql/http/get-requests.d.ts
+export declare const graphqlGet: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/introspection/introspection.d.ts
 export declare const graphqlIntrospection: import("../../../core/plugin.ts").Plugin;
@@ -3433,7 +3433,7 @@ export type GqlArgumentName = "where" | "order_by" | "limit" | "offset" | "disti
 export type GqlRootKind = "list" | "aggregate" | "by-pk" | "insert" | "insert-one" | "update" | "update-by-pk" | "update-many" | "delete" | "delete-by-pk";
 export type GqlScope = "query_root" | "mutation_root" | "subscription_root" | "row" | "record" | "terms" | "input" | "aggregate" | "aggregate_fields" | "aggregate_columns" | "mutation_response" | "bool_exp" | "comparison_exp" | "cast_exp" | "operand" | "aggregate_bool_exp" | "predicate" | "predicate_arguments" | "order_by" | "ordering" | "aggregate_order_by" | "aggregate_order_by_columns" | "insert_input" | "rel_insert_input" | "on_conflict" | "update_input" | "updates" | "pk_columns" | "function_args" | "enum";
 
-// --- plugins/graphql/parts.d.ts
+// --- plugins/graphql/plan-parts.d.ts
 export type GqlPart = {
     readonly kind: GqlRootKind;
     readonly relation: Relation;
@@ -3667,28 +3667,6 @@ export interface GqlUpdateAdditions {
     addLaterSteps?(step: number): void;
 }
 
-// --- plugins/graphql/persisted-queries.d.ts
-export declare const persistedQueries: import("../../core/plugin.ts").Plugin;
-
-// --- plugins/graphql/role-schema.d.ts
-export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
-export interface RoleSchema {
-    readonly model: Model;
-    readonly role: string;
-    readonly registry: Registry;
-    readonly options: ResolvedOptions;
-    readonly query: GraphQLObjectType;
-    readonly mutation: GraphQLObjectType | undefined;
-    readonly subscription: GraphQLObjectType | undefined;
-    readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
-    readonly isIntrospectionClosed: boolean;
-    readonly directives: Directives;
-    findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
-    introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
-    buildCompleteSchema(): Slices<RoleSchema>;
-    columnName(relation: Relation, column: string): string;
-}
-
 // --- plugins/graphql/settings.d.ts
 export declare const graphqlSettings: readonly [
     import("../../core/index.ts").Setting<boolean, "errorHints">,
@@ -3730,8 +3708,11 @@ interface ResolvedOptions extends ValuesOf<typeof graphqlSettings>, ValuesOf<typ
 interface Limits extends ValuesOf<typeof graphqlLimits> {
 }
 
-// --- plugins/graphql/trusted-documents.d.ts
-export declare const trustedDocuments: import("../../core/plugin.ts").Plugin;
+// --- plugins/graphql/stored-documents/persisted-queries.d.ts
+export declare const persistedQueries: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/graphql/stored-documents/trusted-documents.d.ts
+export declare const trustedDocuments: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/types/aggregate-predicates.d.ts
 export declare const aggregatePredicates: import("../../../core/plugin.ts").Plugin;
@@ -3773,6 +3754,25 @@ export declare const graphqlQueries: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/types/relationships.d.ts
 export declare const graphqlRelationships: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/graphql/types/role-schema.d.ts
+export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
+export interface RoleSchema {
+    readonly model: Model;
+    readonly role: string;
+    readonly registry: Registry;
+    readonly options: ResolvedOptions;
+    readonly query: GraphQLObjectType;
+    readonly mutation: GraphQLObjectType | undefined;
+    readonly subscription: GraphQLObjectType | undefined;
+    readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
+    readonly isIntrospectionClosed: boolean;
+    readonly directives: Directives;
+    findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
+    introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
+    buildCompleteSchema(): Slices<RoleSchema>;
+    columnName(relation: Relation, column: string): string;
+}
 
 // --- plugins/graphql/types/updates.d.ts
 export declare const graphqlUpdates: import("../../../core/plugin.ts").Plugin;
@@ -5004,7 +5004,11 @@ export declare const queueSettings: readonly [
 interface ResolvedOptions extends ValuesOf<typeof queueSettings> {
 }
 
-// --- plugins/services/remote-schemas/definition.d.ts
+// --- plugins/services/remote-schemas/index.d.ts
+export declare const remoteSchemaFields: Plugin;
+export declare const remoteSchemas: (schemas: Readonly<Record<string, RemoteSchema>>) => Plugin;
+
+// --- plugins/services/remote-schemas/schema/definition.d.ts
 export type RemoteSchema = ({
     readonly schema: GraphQLSchema;
 } | {
@@ -5016,10 +5020,6 @@ export type RemoteSchema = ({
     readonly permissions?: Readonly<Record<string, string>>;
     readonly customization?: JsonObject;
 };
-
-// --- plugins/services/remote-schemas/index.d.ts
-export declare const remoteSchemaFields: Plugin;
-export declare const remoteSchemas: (schemas: Readonly<Record<string, RemoteSchema>>) => Plugin;
 
 // --- plugins/services/remote-schemas/settings.d.ts
 export declare const remoteSchemaSettings: readonly [

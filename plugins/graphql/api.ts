@@ -10,13 +10,13 @@ import {
   type Session,
 } from "../../core/index.ts";
 import type { GqlEngine, GqlSender, ValidatedDocument } from "./operations.ts";
-import type { RoleSchema } from "./role-schema.ts";
+import type { RoleSchema } from "./types/role-schema.ts";
 import type { GqlDirective } from "./directives.ts";
 
 export type * from "./part-kinds.ts";
 export type * from "./field-types.ts";
-export type * from "./parts.ts";
-export type * from "./role-schema.ts";
+export type * from "./plan-parts.ts";
+export type * from "./types/role-schema.ts";
 export type { GqlDirective } from "./directives.ts";
 export type { Names as GqlNames } from "./types/names.ts";
 export type * from "./catalog-types.ts";

@@ -2,7 +2,7 @@
  *  roles. The surface passes them to `jwt-tokens` of the auth family, which calls them. */
 import type { Json, RelApiError } from "../../core/index.ts";
 import type { TokenRoles, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
-import { nameJsonKind } from "./coerce/leaf.ts";
+import { nameJsonKind } from "./values/leaf.ts";
 import {
   adminSecretRequired,
   claimsTooDeep,

@@ -12,10 +12,10 @@ import {
 } from "graphql";
 import { nameKey, type Column, type Model, type Relation } from "../../core/index.ts";
 import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
-import { getFieldPart } from "./parts.ts";
+import { getFieldPart } from "./plan-parts.ts";
 import type { GqlLiveExample } from "./operations.ts";
 import type { GqlArgumentName, GqlRootKind } from "./part-kinds.ts";
-import type { RoleSchema } from "./role-schema.ts";
+import type { RoleSchema } from "./types/role-schema.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 

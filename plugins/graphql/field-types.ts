@@ -15,8 +15,8 @@ import type { Model, Read, Relation, Routine, QualifiedName } from "../../core/i
 import type { GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./catalog-types.ts";
-import { GQL_EXTENSION, type GqlDelegate, type GqlJoin, type GqlPart, type GqlSelectionContext } from "./parts.ts";
-import type { RoleSchema } from "./role-schema.ts";
+import { GQL_EXTENSION, type GqlDelegate, type GqlJoin, type GqlPart, type GqlSelectionContext } from "./plan-parts.ts";
+import type { RoleSchema } from "./types/role-schema.ts";
 
 /** The purpose of a GraphQL type, stored in its `extensions`. @experimental */
 export interface GqlTypeExtension {

@@ -1,10 +1,10 @@
 /** The base of the GraphQL surface: schemas per role, documents, HTTP. */
 import { definePlugin } from "../../core/index.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlService } from "./api.ts";
-import { createEngine } from "./engine.ts";
-import { createHttpSurface } from "./http.ts";
+import { createEngine } from "./engine/engine.ts";
+import { createHttpSurface } from "./http/http.ts";
 import { rejectPartNames } from "./part-names.ts";
-import { PATH } from "./paths.ts";
+import { PATH } from "./http/surface-paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
 import { surfaceSettings } from "../shared/settings.ts";

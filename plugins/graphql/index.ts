@@ -1,11 +1,11 @@
 /** The GraphQL surface. `graphql` is the base, and each family of fields is a plugin of its own. */
-export { restEndpoints } from "./endpoints.ts";
-export { graphqlGet } from "./get.ts";
+export { restEndpoints } from "./http/endpoints.ts";
+export { graphqlGet } from "./http/get-requests.ts";
 export { graphql } from "./graphql.ts";
 export { graphqlHints } from "./hints.ts";
 export { graphqlIntrospection } from "./introspection/introspection.ts";
-export { persistedQueries } from "./persisted-queries.ts";
-export { trustedDocuments } from "./trusted-documents.ts";
+export { persistedQueries } from "./stored-documents/persisted-queries.ts";
+export { trustedDocuments } from "./stored-documents/trusted-documents.ts";
 export { aggregatePredicates } from "./types/aggregate-predicates.ts";
 export { graphqlAggregates } from "./types/aggregates.ts";
 export { graphqlCasts, graphqlComparisons } from "./types/comparisons.ts";

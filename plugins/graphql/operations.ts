@@ -16,9 +16,9 @@ import type {
 import type { ArrivingBody, LongBodyHandler, ValueReceiver } from "../speed/api.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
+import type { GqlCallContext, GqlLoadedRow } from "./plan-parts.ts";
 import type { GqlVariant } from "./field-types.ts";
-import type { Parts } from "./role-schema.ts";
+import type { Parts } from "./types/role-schema.ts";
 import type { GqlCustomization } from "./catalog-types.ts";
 import type { Names } from "./types/names.ts";
 

@@ -27,7 +27,7 @@ interface CommandApi {
   readonly warnings: readonly string[];
 }
 
-/** The message that core logs when the first load of the schema fails (`core/engine/model-loader.ts`). */
+/** The message that core logs when the first load of the schema fails (`core/model-loader.ts`). */
 const LOAD_FAILED = "failed to load the schema";
 
 /** The options with which a command installs no triggers at its start, and delivers no events. */

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { mayConcernEncryption } from "../../plugins/database/connector/connection-string.ts";
 import { parseHosts } from "../../plugins/database/connector/hosts.ts";
-import type { Connector } from "../../core/engine/database/connector.ts";
+import type { Connector } from "../../core/database/connector.ts";
 import { createConnector } from "../../plugins/database/connector/connector.ts";
 import { connectorSettings } from "../../plugins/database/settings.ts";
-import { createDatabase, type Database } from "../../core/engine/database/database.ts";
+import { createDatabase, type Database } from "../../core/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {
   coreSettings,
@@ -21,8 +21,8 @@ import {
   type Role,
   type Session,
 } from "../../core/index.ts";
-import type { Slot } from "../../core/engine/sql/fragment.ts";
-import type { Program, ProgramCheck, ProgramStatement } from "../../core/engine/sql/program.ts";
+import type { Slot } from "../../core/sql/fragment.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "../../core/sql/program.ts";
 import { requestSettings } from "../../plugins/auth/request-settings.ts";
 import { hasuraSession, sessionSettings } from "../../plugins/auth/session-settings.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";

@@ -1,6 +1,6 @@
 import fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { formatFixed, numberText, parseJson, formatNumber, writeJson } from "../../plugins/graphql/coerce/numbers.ts";
+import { formatFixed, numberText, parseJson, formatNumber, writeJson } from "../../plugins/graphql/values/numbers.ts";
 
 test("G-TYP-29 JSON is parsed as by JSON.parse, and written with the same digits", () => {
   fc.assert(

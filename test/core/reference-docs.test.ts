@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
-import { buildRegistry } from "../../core/engine/registry.ts";
+import { buildRegistry } from "../../core/registry.ts";
 import { coreSettings, collectSettings, type AggregateSpec, type OperatorSpec } from "../../core/index.ts";
 import { adminServer } from "../../plugins/operations/admin/index.ts";
 import { getAggregateName, getOperatorName } from "../../plugins/graphql/part-names.ts";
@@ -199,8 +199,11 @@ test("the documentation names only files that exist", () => {
     "README.md",
     ".github/CONTRIBUTING.md",
     ".github/SECURITY.md",
+    "core/README.md",
     "core/kernel/README.md",
-    "core/engine/README.md",
+    "core/settings/README.md",
+    "core/sql/README.md",
+    "core/database/README.md",
     "core/http/README.md",
   ];
   for (const folder of [

@@ -1,7 +1,7 @@
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import { RelApiError, resolveOptions, collectSettings } from "../../core/index.ts";
-import { buildRegistry } from "../../core/engine/registry.ts";
+import { buildRegistry } from "../../core/registry.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { parseFilter } from "../../plugins/rest/syntax/filter.ts";
 import { buildGrammar } from "../../plugins/rest/syntax/grammar.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { collectSettings } from "../../core/index.ts";
-import { resolveOptions } from "../../core/kernel/resolve-options.ts";
+import { resolveOptions } from "../../core/settings/resolve-options.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { readEnvironment, type Environment } from "../../presets/server/environment.ts";
 import { startBusyServer, waitingForLocks } from "../cli/busy-server.ts";

@@ -8,7 +8,7 @@ import { createSharedValues } from "../../core/kernel/token.ts";
 import { createHealthProblems } from "../../core/kernel/health-problems.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { interceptHooks } from "../../core/kernel/intercept-hooks.ts";
-import { resolveOptions, collectSettings } from "../../core/kernel/resolve-options.ts";
+import { resolveOptions, collectSettings } from "../../core/settings/resolve-options.ts";
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
 import { parseClaims, readClaimPath, encodeClaim } from "../../plugins/auth/claims.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/role-path.ts";

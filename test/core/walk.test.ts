@@ -9,7 +9,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { nameKey } from "../../core/engine/model/model.ts";
+import { nameKey } from "../../core/model/model.ts";
 
 const seaName = (name: string) => ({ schema: "sea", name });
 

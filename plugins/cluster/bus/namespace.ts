@@ -1,7 +1,7 @@
 /** Builds the name that the processes of one database share on a message server with other users. */
 import { createHash } from "node:crypto";
 import { RelApiError, type PluginContext } from "../../../core/index.ts";
-import { sql } from "../../../core/engine/sql/fragment.ts";
+import { sql } from "../../../core/sql/fragment.ts";
 
 /** Selects the database and the identifier of its cluster, which stays the same when a standby is promoted. */
 const NAME_AND_CLUSTER = sql`select pg_catalog.current_database() as name, (select system_identifier::text from pg_catalog.pg_control_system()) as cluster`;

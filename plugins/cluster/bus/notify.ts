@@ -1,7 +1,7 @@
 /** Passes messages through the database with `NOTIFY`, if no other bus is configured. @rule X-BUS-4 */
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
-import { sql, value } from "../../../core/engine/sql/fragment.ts";
+import { sql, value } from "../../../core/sql/fragment.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 /** The maximum size of a message. PostgreSQL requires payloads shorter than 8000 bytes. */

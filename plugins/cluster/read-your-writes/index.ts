@@ -10,7 +10,7 @@ import {
   type OpenExchange,
   type PluginContext,
 } from "../../../core/index.ts";
-import { sql } from "../../../core/engine/sql/fragment.ts";
+import { sql } from "../../../core/sql/fragment.ts";
 import { readYourWritesSettings } from "../settings.ts";
 
 const HEADER = "X-Write-Position";

@@ -6,13 +6,13 @@ import {
   type RelApiError,
   type ResolvedOptions,
 } from "../../../core/index.ts";
-import type { DatabaseServer } from "../../../core/engine/database/connection.ts";
-import type { Connector, ConnectorParts } from "../../../core/engine/database/connector.ts";
+import type { DatabaseServer } from "../../../core/database/connection.ts";
+import type { Connector, ConnectorParts } from "../../../core/database/connector.ts";
 import { parseHosts } from "./hosts.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
 import { findDatabaseUrl, openTarget, type Target } from "./open-target.ts";
-import { classifyLoginError } from "../../../core/engine/database/pg-errors.ts";
+import { classifyLoginError } from "../../../core/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
 import { connectorSettings } from "../settings.ts";
 import { createReplicas } from "./replicas.ts";

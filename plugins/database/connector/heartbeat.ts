@@ -1,5 +1,5 @@
 /** Sends regular queries on a connection that mostly waits, in order to detect a dead connection. */
-import type { Connection } from "../../../core/engine/database/connection.ts";
+import type { Connection } from "../../../core/database/connection.ts";
 
 const BEAT_MS = 3000;
 /** The interval on an idle connection, in beats. It is short enough for firewalls that drop silent connections. */

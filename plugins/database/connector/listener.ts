@@ -1,12 +1,12 @@
 /** Manages the connection for notifications, which is open while a channel is in use, and is reopened after a loss. */
 import { ident, sql, toStatement, type Logger } from "../../../core/index.ts";
-import type { Connection } from "../../../core/engine/database/connection.ts";
-import type { Connector, Missed } from "../../../core/engine/database/connector.ts";
+import type { Connection } from "../../../core/database/connection.ts";
+import type { Connector, Missed } from "../../../core/database/connector.ts";
 import { untilAborted } from "../../shared/abort.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { createBackoff } from "../../../core/engine/database/backoff.ts";
+import { createBackoff } from "../../../core/database/backoff.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { classifyLoginError, readSqlstate } from "../../../core/engine/database/pg-errors.ts";
+import { classifyLoginError, readSqlstate } from "../../../core/database/pg-errors.ts";
 import { registerChannels } from "./channels.ts";
 
 export interface Listener extends Pick<Connector, "listen" | "close"> {

@@ -1,8 +1,8 @@
 /** Detects dead connections on which a statement runs. A network that drops packets is as silent as a long statement,
  *  so a query on another connection reads the states of the backends. */
 import { connectionLost } from "../../../core/index.ts";
-import type { Connection, WatchedPool } from "../../../core/engine/database/connection.ts";
-import { isPgError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
+import type { Connection, WatchedPool } from "../../../core/database/connection.ts";
+import { isPgError, TIMED_OUT } from "../../../core/database/pg-errors.ts";
 
 interface LivenessParts extends WatchedPool {
   /** The silence of a statement after which the state of its backend is read. */

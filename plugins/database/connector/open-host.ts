@@ -1,8 +1,8 @@
 /** Chooses one of several hosts, with or without encryption, and opens a connection. */
-import type { Connection } from "../../../core/engine/database/connection.ts";
+import type { Connection } from "../../../core/database/connection.ts";
 import { mayConcernEncryption } from "./connection-string.ts";
 import { parseHosts, type SessionKind } from "./hosts.ts";
-import { readSqlstate } from "../../../core/engine/database/pg-errors.ts";
+import { readSqlstate } from "../../../core/database/pg-errors.ts";
 
 /** The host and URL of the last connection, which are tried first. */
 export interface ReachedHost {

@@ -1,7 +1,7 @@
 /** Detects connection poolers in transaction mode. */
-import type { Connection } from "../../../core/engine/database/connection.ts";
-import { isFatal, isPgError } from "../../../core/engine/database/pg-errors.ts";
-import { findSharing, type Backend } from "../../../core/engine/database/sharing.ts";
+import type { Connection } from "../../../core/database/connection.ts";
+import { isFatal, isPgError } from "../../../core/database/pg-errors.ts";
+import { findSharing, type Backend } from "../../../core/database/sharing.ts";
 
 /** With `auto`, each new connection is checked. With `session`, a pooler, if any, keeps one backend for the lifetime of
  *  the connection. */

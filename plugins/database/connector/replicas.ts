@@ -1,11 +1,11 @@
 /** Determines which replicas may answer reads. The position of each is checked regularly on a separate connection, and
  *  replicas that are unreachable, slow or behind are excluded. */
 import { getErrorMessage, RelApiError, type Logger } from "../../../core/index.ts";
-import type { Connection } from "../../../core/engine/database/connection.ts";
-import type { Replicas } from "../../../core/engine/database/connector.ts";
+import type { Connection } from "../../../core/database/connection.ts";
+import type { Replicas } from "../../../core/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { isPgError, classifyLoginError } from "../../../core/engine/database/pg-errors.ts";
-import type { Pool } from "../../../core/engine/database/pool.ts";
+import { isPgError, classifyLoginError } from "../../../core/database/pg-errors.ts";
+import type { Pool } from "../../../core/database/pool.ts";
 import { formatCount } from "../../shared/plural.ts";
 
 interface ReplicasParts {

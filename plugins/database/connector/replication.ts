@@ -1,7 +1,7 @@
 /** Opens connections that accept commands of the replication protocol. Plugins define the commands. */
 import { connectionFailed, toStatement, type Sql } from "../../../core/index.ts";
-import { convertStatementError } from "../../../core/engine/database/pg-errors.ts";
-import type { ReplicationConnection } from "../../../core/engine/database/connector.ts";
+import { convertStatementError } from "../../../core/database/pg-errors.ts";
+import type { ReplicationConnection } from "../../../core/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
 
 const CONNECT_MS = 10_000;

@@ -7,7 +7,7 @@ import {
   type RelApiOptions,
   type Setting,
 } from "../../../core/index.ts";
-import { ident, join, literal, sql, value } from "../../../core/engine/sql/fragment.ts";
+import { ident, join, literal, sql, value } from "../../../core/sql/fragment.ts";
 import { storeSettings } from "../settings.ts";
 
 type Query = Parameters<OptionSource["read"]>[0];

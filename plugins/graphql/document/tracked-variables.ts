@@ -2,8 +2,8 @@
  *  plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
 import type { ValueNode } from "graphql";
 import { defineQuestion, planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
-import { describeValue, isPlainObject } from "../coerce/leaf.ts";
-import { writeJson } from "../coerce/numbers.ts";
+import { describeValue, isPlainObject } from "../values/leaf.ts";
+import { writeJson } from "../values/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
 /** A variable, or a key inside a variable path. */

@@ -11,7 +11,7 @@ import {
   type ValueNode,
 } from "graphql";
 import { memoize, type Json, type SentValue } from "../../../core/index.ts";
-import { describeValue, type GetVariable, convertLiteral } from "../coerce/leaf.ts";
+import { describeValue, type GetVariable, convertLiteral } from "../values/leaf.ts";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 

@@ -1,7 +1,7 @@
 /** Lists the directives of a schema for introspection. @rule G-INT-8 */
 import { DirectiveLocation, GraphQLDirective } from "graphql";
 import type { DirectiveTarget } from "../directives.ts";
-import type { RoleSchema } from "../role-schema.ts";
+import type { RoleSchema } from "../types/role-schema.ts";
 
 const LOCATIONS: Readonly<Record<DirectiveTarget, DirectiveLocation>> = {
   "a query": DirectiveLocation.QUERY,

@@ -14,7 +14,7 @@ import { createWriters } from "./writers.ts";
 import { walkTypes } from "../types/reachable-types.ts";
 import { isRootScope } from "../types/lazy-types.ts";
 import { getTypeExtension, type GqlRootName } from "../field-types.ts";
-import type { Parts, RoleSchema } from "../role-schema.ts";
+import type { Parts, RoleSchema } from "../types/role-schema.ts";
 
 export const introspectionService = defineService<IntrospectionService>("graphql-introspection");
 

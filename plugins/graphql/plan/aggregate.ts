@@ -2,9 +2,9 @@
  *  G-AGG-1 … G-AGG-7 */
 import type { GraphQLObjectType } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
-import { getFieldPart } from "../parts.ts";
+import { getFieldPart } from "../plan-parts.ts";
 import { readBoolean, readEnum, readList } from "./input.ts";
-import { getRowLimit, type ListArguments } from "./lists.ts";
+import { getRowLimit, type ListArguments } from "./list-arguments.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
 import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";

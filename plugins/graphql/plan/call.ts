@@ -2,12 +2,12 @@
  *  @rule X-GQL-4 */
 import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutputType } from "graphql";
 import { RelApiError, type Json } from "../../../core/index.ts";
-import { isPlainObject } from "../coerce/leaf.ts";
-import { writeJson } from "../coerce/numbers.ts";
+import { isPlainObject } from "../values/leaf.ts";
+import { writeJson } from "../values/numbers.ts";
 import { computeValue, type VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
 import type { GqlCall, GqlFollowUp, GqlLiveCall } from "../operations.ts";
-import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
+import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../plan-parts.ts";
 import { describeOrigin, misplacedFieldError, readArgumentLeaves } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, FindRead, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
 import { bindObjects, readKeys } from "./join-objects.ts";

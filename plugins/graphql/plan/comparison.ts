@@ -8,9 +8,9 @@ import {
   type Predicate,
   type ValueRef,
 } from "../../../core/index.ts";
-import { coerceColumn, findInputFunction, shareListText } from "../coerce/columns.ts";
+import { coerceColumn, findInputFunction, shareListText } from "../values/columns.ts";
 import { expectedList, tooMany } from "../errors.ts";
-import { getFieldPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import {
   checkCount,

@@ -10,7 +10,7 @@ import {
 import { notSupported } from "../errors.ts";
 import { readObject, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { getFieldPart } from "../parts.ts";
+import { getFieldPart } from "../plan-parts.ts";
 import type { GqlComputedField } from "../value-types.ts";
 
 interface FixedArguments {

@@ -4,7 +4,7 @@ import { validationFailed } from "../errors.ts";
 import { readEnum, readList, readObject, type LocatedInput } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { omitTrue, planWhere } from "./where.ts";
-import { getFieldPart } from "../parts.ts";
+import { getFieldPart } from "../plan-parts.ts";
 
 export const planConflict = (planner: Planner, locatedInput: LocatedInput): OnConflict => {
   let constraint = "";

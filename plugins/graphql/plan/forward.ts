@@ -14,12 +14,12 @@ import {
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { formatCount } from "../../shared/plural.ts";
-import { writeJson } from "../coerce/numbers.ts";
+import { writeJson } from "../values/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlCall, GqlEvents, GqlFollowUp } from "../operations.ts";
-import type { GqlCallContext, GqlForward, GqlForwardRequest } from "../parts.ts";
+import type { GqlCallContext, GqlForward, GqlForwardRequest } from "../plan-parts.ts";
 import type { CustomPartWith, FindRead, LoadTemplate } from "./function-field.ts";
-import { separateLinks, type Links, type PlanLink } from "./links.ts";
+import { separateLinks, type Links, type PlanLink } from "./schema-links.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 import { describeOrigin } from "./plugin-fields.ts";
 

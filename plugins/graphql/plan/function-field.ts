@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "../../../core/index.ts";
 import type { Source, ValueSource, VariableValues } from "../document/variables.ts";
 import type { GqlJoinedRead, GqlLoad, GqlLoads, GqlStep } from "../operations.ts";
-import type { GqlPart, GqlSelected } from "../parts.ts";
+import type { GqlPart, GqlSelected } from "../plan-parts.ts";
 
 export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 export type CustomPartWith<Member extends string> = Extract<CustomPart, Readonly<Record<Member, unknown>>>;

@@ -19,9 +19,9 @@ import {
   type ValueNode,
 } from "graphql";
 import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
-import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
-import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
-import { appendIndex, appendKey } from "../coerce/paths.ts";
+import { describeLiteral, convertLiteral } from "../values/leaf.ts";
+import { parseDecimal, convertToInteger, numberText, formatNumber } from "../values/numbers.ts";
+import { appendIndex, appendKey } from "../values/request-paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH, NAME } from "../document/parse.ts";

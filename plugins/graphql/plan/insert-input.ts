@@ -1,13 +1,13 @@
 /** Reads the objects of an insert once: cells with coerced values, and inserts along relationships. @rule G-INS-1
  *  G-INS-2 G-NST-1 G-NST-7 */
 import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
-import { coerceColumn } from "../coerce/columns.ts";
+import { coerceColumn } from "../values/columns.ts";
 import { tooMany, validationFailed } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { planConflict } from "./conflict.ts";
 import { isNull, readLeaf, openVariable, readList, readObject, type LocatedInput } from "./input.ts";
 import { coerceLeaf, countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
-import { getFieldPart } from "../parts.ts";
+import { getFieldPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 export interface InputCell {

@@ -8,7 +8,7 @@ import {
   type ValueRef,
   type WriteRows,
 } from "../../../core/index.ts";
-import { findInputFunction, isJson } from "../coerce/columns.ts";
+import { findInputFunction, isJson } from "../values/columns.ts";
 import { computeValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
 import { getQualifiedName } from "./where.ts";

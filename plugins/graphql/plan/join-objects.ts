@@ -1,6 +1,6 @@
 /** Binds the objects of a result to the reads of their rows. @rule X-GQL-13 */
 import type { Json, JsonObject } from "../../../core/index.ts";
-import { writeJson } from "../coerce/numbers.ts";
+import { writeJson } from "../values/numbers.ts";
 import type { GqlJoinedRead } from "../operations.ts";
 import type { FindRead, JoinTemplate } from "./function-field.ts";
 

@@ -4,10 +4,10 @@ import { createBatchProgram, type PluginContext, type Predicate, type Session } 
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlJoinedRead, GqlStep } from "../operations.ts";
 import type { FindRead, JoinTemplate, StepTemplate } from "./function-field.ts";
-import { getRowLimit, planListArguments } from "./lists.ts";
-import { collectLoads, fillLoads } from "./load.ts";
+import { getRowLimit, planListArguments } from "./list-arguments.ts";
+import { collectLoads, fillLoads } from "./loaded-fields.ts";
 import { bind, openStep, type PlanJoin } from "./planner.ts";
-import { planRows } from "./rows.ts";
+import { planRows } from "./row-selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import { buildStep } from "./writes.ts";
 

@@ -10,7 +10,7 @@ import {
   type SequenceStep,
   type StepRequirement,
 } from "../../../core/index.ts";
-import { appendKey, appendIndex } from "../coerce/paths.ts";
+import { appendKey, appendIndex } from "../values/request-paths.ts";
 import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { buildInsert, isFixed, buildPayloadRows, encodeRows } from "./insert-rows.ts";
 import { bind, buildColumnRef, type Planner } from "./planner.ts";

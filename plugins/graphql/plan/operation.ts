@@ -7,9 +7,9 @@ import { hasDirective, readOperationDirectives } from "../document/directives.ts
 import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
-import { collectLoads } from "./load.ts";
+import { collectLoads } from "./loaded-fields.ts";
 import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
-import { planMetaField } from "./meta.ts";
+import { planMetaField } from "./introspection-fields.ts";
 import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner, type SelectedField, type SelectionSets } from "./planner.ts";
 import { planReadField } from "./query.ts";

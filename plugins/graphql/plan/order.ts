@@ -5,7 +5,7 @@ import { tooMany } from "../errors.ts";
 import { isNull, openVariable, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { getQualifiedName } from "./where.ts";
-import { getFieldPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 
 /** Converts an expression over a related row to an expression over the current row. */
 type LiftExpression = (inner: Expression) => Expression;

@@ -11,9 +11,9 @@ import {
   type SentValue,
   type TextRow,
 } from "../../../core/index.ts";
-import { coerceColumn, isJson } from "../coerce/columns.ts";
-import { isPlainObject } from "../coerce/leaf.ts";
-import { getFieldPart } from "../parts.ts";
+import { coerceColumn, isJson } from "../values/columns.ts";
+import { isPlainObject } from "../values/leaf.ts";
+import { getFieldPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { InputRow } from "./insert-input.ts";
 

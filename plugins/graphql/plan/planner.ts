@@ -10,13 +10,13 @@ import type {
   SelectionSetNode,
 } from "graphql";
 import type { BoundValue, Json, Limits, Output, ValueRef } from "../../../core/index.ts";
-import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
+import { coerceColumn, findInputFunction, isJson } from "../values/columns.ts";
 import { boundValuesTooLarge, unexpectedValue, tooMany } from "../errors.ts";
 import { computeValue, mapSource, type Source, type ValueSource } from "../document/variables.ts";
 import { describeInput, readLeaf, type InputContext, type LocatedInput } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
-import type { GqlPart } from "../parts.ts";
-import type { RoleSchema } from "../role-schema.ts";
+import type { GqlPart } from "../plan-parts.ts";
+import type { RoleSchema } from "../types/role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The counters of an operation during its planning. Unless stated otherwise, a counter holds the remaining budget. */

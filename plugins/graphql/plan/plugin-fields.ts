@@ -3,14 +3,14 @@
 import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
 import { mapSource, type Source } from "../document/variables.ts";
-import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
-import { coercePlain, encodePlain } from "../coerce/plain-values.ts";
-import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
+import { describeLiteral, convertLiteral } from "../values/leaf.ts";
+import { coercePlain, encodePlain } from "../values/plain-values.ts";
+import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../plan-parts.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, CustomPartWith, FunctionField } from "./function-field.ts";
 import { readLeaf, type LocatedInput } from "./input.ts";
-import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
+import { getRowLimit, planListArguments, type ListArguments } from "./list-arguments.ts";
 import { bind, coerceLeaf, type Planner, type SelectedField } from "./planner.ts";
 import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 

@@ -5,12 +5,12 @@ import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
 import type { LocatedInput } from "./input.ts";
-import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
+import { getRowLimit, planListArguments, type ListArguments } from "./list-arguments.ts";
 import { bindColumn, type Planner, type SelectedField } from "./planner.ts";
-import { planRows } from "./rows.ts";
+import { planRows } from "./row-selection.ts";
 import { visitArguments, type GivenArgument } from "./selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
-import type { GqlPart } from "../parts.ts";
+import type { GqlPart } from "../plan-parts.ts";
 
 /** Plans a field that reads. Returns undefined for other parts. */
 export const planReadField = (planner: Planner, selectedField: SelectedField): BundleField | undefined => {

@@ -1,9 +1,9 @@
 /** Plans values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
 import { arrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
 import { parseJsonPath } from "../../shared/json-path.ts";
-import { describeValue } from "../coerce/leaf.ts";
+import { describeValue } from "../values/leaf.ts";
 import { unexpectedValue, tooMany, validationFailed } from "../errors.ts";
-import type { GqlPart } from "../parts.ts";
+import type { GqlPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import { buildComputedExpression, findFixedArguments, planArguments } from "./computed-fields.ts";
 import { describeInput, isNull, type LocatedInput } from "./input.ts";

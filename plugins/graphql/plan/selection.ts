@@ -16,12 +16,12 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { appendKey } from "../coerce/paths.ts";
+import { appendKey } from "../values/request-paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { isAbsent, getPosition, type LocatedInput } from "./input.ts";
 import type { Planner, SelectedField, SelectionSets } from "./planner.ts";
-import { getFieldPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import { getTypeExtension } from "../field-types.ts";
 
 export interface CollectedField {

@@ -1,7 +1,7 @@
 /** Plans updates with plugins' own arguments: one sequence with writes before and after the update. @rule X-GQL-10 */
 import type { StepTemplate } from "./function-field.ts";
 import { findRelation, type Assignment, type Predicate, type Relation, type Update } from "../../../core/index.ts";
-import { getFieldPart, type GqlInput, type GqlInputField, type GqlWriting } from "../parts.ts";
+import { getFieldPart, type GqlInput, type GqlInputField, type GqlWriting } from "../plan-parts.ts";
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
 import { isNull, openVariable, readBoolean, readList, readObject, type LocatedInput } from "./input.ts";
 import { insertFirst, insertRelated, catchRefused, type InsertBuild } from "./nested-insert.ts";

@@ -8,7 +8,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
-import { getFieldPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import { bindList } from "./comparison.ts";
 import { readObject, type FieldInput, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";

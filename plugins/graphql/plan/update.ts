@@ -1,7 +1,7 @@
 /** Plans `update_T`, `update_T_by_pk` and `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
 import type { StepTemplate } from "./function-field.ts";
 import type { Relation } from "../../../core/index.ts";
-import { getFieldPart } from "../parts.ts";
+import { getFieldPart } from "../plan-parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
 import { readList, readObject } from "./input.ts";
 import { countWrites, openStep, type Planner, type SelectedField } from "./planner.ts";

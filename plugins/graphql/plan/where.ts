@@ -2,7 +2,7 @@
  *  G-AGP-7 */
 import type { Expression, Predicate } from "../../../core/index.ts";
 import { tooMany, validationFailed } from "../errors.ts";
-import { getFieldPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import { checkConditions, countCondition, planComparison } from "./comparison.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import { readBoolean, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";

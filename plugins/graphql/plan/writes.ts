@@ -15,7 +15,7 @@ import type {
   Update,
 } from "../../../core/index.ts";
 import type { Planner, SelectedField } from "./planner.ts";
-import { readsOtherRows, planRow } from "./rows.ts";
+import { readsOtherRows, planRow } from "./row-selection.ts";
 import { visitSelections, checkSubselection } from "./selection.ts";
 
 /** The envelopes for compact JSON of the whole result, or of the first row. */

@@ -39,7 +39,7 @@ import { isEmpty } from "./field-taps.ts";
 import type { ValueTypes } from "./values.ts";
 import { wrapList } from "./non-null-list.ts";
 import { buildOperatorFields, buildRelatedInsertType, buildUpdatesInputType } from "./write-inputs.ts";
-import { GQL_EXTENSION, withPart } from "../parts.ts";
+import { GQL_EXTENSION, withPart } from "../plan-parts.ts";
 import type {
   GqlBuild,
   GqlEnumSpec,
@@ -50,7 +50,7 @@ import type {
   GqlVariant,
 } from "../field-types.ts";
 import type { IntrospectionService } from "../introspection/introspection.ts";
-import type { RoleSchema } from "../role-schema.ts";
+import type { RoleSchema } from "./role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleAccess } from "../catalog-types.ts";
 

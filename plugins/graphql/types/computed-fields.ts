@@ -2,7 +2,7 @@
  *  a row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { isJson } from "../coerce/columns.ts";
+import { isJson } from "../values/columns.ts";
 import { findResultType, acceptsType } from "./aggregate-fields.ts";
 import { buildArgsArgument, buildFunctionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, getRoleTable, listOwnParameters, type RoleComputedField } from "./role-table.ts";

@@ -2,7 +2,7 @@
 import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLFieldConfig, GraphQLInputFieldConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
-import { type GqlPart, withPart } from "../parts.ts";
+import { type GqlPart, withPart } from "../plan-parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 

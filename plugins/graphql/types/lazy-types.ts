@@ -16,7 +16,7 @@ import {
 } from "graphql";
 import type { Slices } from "../../../core/index.ts";
 import type { GqlScope } from "../part-kinds.ts";
-import { GQL_EXTENSION, withPart } from "../parts.ts";
+import { GQL_EXTENSION, withPart } from "../plan-parts.ts";
 import type { GqlField, GqlFields, GqlTypeSpec } from "../field-types.ts";
 
 export const isRootScope = (scope: GqlScope | undefined): boolean =>

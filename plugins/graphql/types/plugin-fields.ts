@@ -4,7 +4,7 @@ import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
 import { findColumn, type Slices, type RelApiHooks } from "../../../core/index.ts";
 import { isPluginTap, mergeFields } from "./field-taps.ts";
 import type { GqlScope } from "../part-kinds.ts";
-import type { GqlPart } from "../parts.ts";
+import type { GqlPart } from "../plan-parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;

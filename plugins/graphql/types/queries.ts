@@ -3,7 +3,7 @@
  *  G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { isJson } from "../coerce/columns.ts";
+import { isJson } from "../values/columns.ts";
 import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
 import {
   buildBoolExpType,

@@ -15,8 +15,8 @@ import {
 } from "graphql";
 import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
 import { getTypeExtension } from "../field-types.ts";
-import { getFieldPart } from "../parts.ts";
-import type { RoleSchema } from "../role-schema.ts";
+import { getFieldPart } from "../plan-parts.ts";
+import type { RoleSchema } from "./role-schema.ts";
 
 /** Replaces `getNamedType`, whose checks for types from other copies of graphql would take longer than the rest of this
  *  file. */

@@ -2,7 +2,7 @@
  *  built once per table and role. */
 import { memoize, type QualifiedName } from "../../../core/index.ts";
 import { memoizeValue } from "./memoize-value.ts";
-import type { GqlPart } from "../parts.ts";
+import type { GqlPart } from "../plan-parts.ts";
 import type { GqlBuild } from "../field-types.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
 import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../catalog-types.ts";

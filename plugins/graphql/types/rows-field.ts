@@ -3,7 +3,7 @@ import type { GraphQLFieldConfig } from "graphql";
 import { listArguments, buildRowType } from "./type-names.ts";
 import { wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlDelegatedField, GqlField, GqlJoinedField, GqlRowsField } from "../field-types.ts";
-import { withPart } from "../parts.ts";
+import { withPart } from "../plan-parts.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 /** Builds a plugin's own root field with rows of a table. @rule X-GQL-11 */

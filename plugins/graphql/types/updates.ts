@@ -16,7 +16,7 @@ import {
 import { argument, buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import { buildOperatorFields, acceptsColumn, buildUpdatesInputType } from "./write-inputs.ts";
-import { withPart } from "../parts.ts";
+import { withPart } from "../plan-parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";

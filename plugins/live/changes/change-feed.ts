@@ -3,7 +3,7 @@
  *  primary key, the feed has no old versions of rows, unless the table has `REPLICA IDENTITY FULL`. */
 import { randomBytes } from "node:crypto";
 import { getErrorMessage, type PluginContext, type ReplicationConnection } from "../../../core/index.ts";
-import { catalogText, ident, sql } from "../../../core/engine/sql/fragment.ts";
+import { catalogText, ident, sql } from "../../../core/sql/fragment.ts";
 import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "../api.ts";
 import { createChangeCollector, extractKeys } from "./changed-rows.ts";
 import { parseNames, parseRow } from "./test-decoding.ts";

@@ -1,7 +1,7 @@
 /** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. It serves databases
  *  without access to logical replication. */
 import { getErrorMessage, definePlugin, type Model, type PluginContext } from "../../../core/index.ts";
-import { ident, join, literal, sql, toStatement } from "../../../core/engine/sql/fragment.ts";
+import { ident, join, literal, sql, toStatement } from "../../../core/sql/fragment.ts";
 import { dbChannel } from "../../shared/settings.ts";
 import { loadBaseTables } from "../engine/base-tables.ts";
 import { liveQueriesService, watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";

@@ -1,7 +1,7 @@
 /** Detects changes by polling: one small query per `LIVE_QUERY_INTERVAL` finds out whether any transaction has
  *  committed. Open-ended live queries run each time. @rule G-SUB-4 */
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
-import { sql } from "../../../core/engine/sql/fragment.ts";
+import { sql } from "../../../core/sql/fragment.ts";
 import { watchChangesHook, type Changed, type Interest } from "../api.ts";
 import { pollSettings } from "../settings.ts";
 

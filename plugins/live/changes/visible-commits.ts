@@ -1,6 +1,6 @@
 /** Delays the commits of a change feed until other sessions see them. */
 import type { PluginContext } from "../../../core/index.ts";
-import { sql } from "../../../core/engine/sql/fragment.ts";
+import { sql } from "../../../core/sql/fragment.ts";
 import type { TableChanges } from "../api.ts";
 import type { ChangeHandlers } from "./change-feed.ts";
 import { createChangeCollector } from "./changed-rows.ts";

@@ -1,7 +1,7 @@
 /** Finds the base tables of relations: the tables behind views, the partitions of a table, and the tables that row
  *  policies read. The catalog is queried once per model. */
 import { findRelation, type Model, type PluginContext } from "../../../core/index.ts";
-import { sql } from "../../../core/engine/sql/fragment.ts";
+import { sql } from "../../../core/sql/fragment.ts";
 
 interface BaseTables {
   /** Finds the tables behind the relations. `isIncomplete` says that further relations may be read. */

@@ -3,7 +3,7 @@
  * transport, so that no state is kept. @rule P-MCP-1
  */
 import { importPackage, VERSION } from "../../../core/index.ts";
-import { DATA_NOTICE } from "./answers.ts";
+import { DATA_NOTICE } from "./results.ts";
 import { describeTable, listVisible, takePage } from "./schema.ts";
 import { callTool, listTools, computeMaxListBytes, type ToolCaller } from "./tools.ts";
 

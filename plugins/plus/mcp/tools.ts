@@ -24,7 +24,7 @@ import {
   buildTooLargeResult,
   limitResultBytes,
   type ToolResult,
-} from "./answers.ts";
+} from "./results.ts";
 import {
   addFilters,
   addSearch,

@@ -13,7 +13,7 @@ import type { WebhookResponse } from "../api.ts";
 import { createWebhookClient } from "../webhook/client.ts";
 import { createCookieForwarding } from "../webhook/forwarded-cookies.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
-import { readHookAnswer, type HookAnswer } from "./answer.ts";
+import { readHookAnswer, type HookAnswer } from "./response.ts";
 import {
   authHookBesideTokens,
   authHookUrlInvalid,

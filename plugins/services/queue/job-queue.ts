@@ -1,7 +1,7 @@
 /** Runs one queue of graphile-worker for all plugins of a process that have jobs. */
 import { setTimeout as pause } from "node:timers/promises";
 import { getErrorMessage, defineService, type PluginContext } from "../../../core/index.ts";
-import { createTurns } from "../webhook/turns.ts";
+import { createTurns } from "../webhook/concurrency-limit.ts";
 import { databaseEmbedded } from "./errors.ts";
 import { loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 

@@ -21,20 +21,20 @@ import {
 } from "../../graphql/api.ts";
 import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { remoteSchemaControlService } from "../api.ts";
-import type { LocalNames } from "./conflicts.ts";
-import { convertRemoteSchema, readDefinition, type RemoteDefinition, type RemoteSchema } from "./definition.ts";
-import { createControl } from "./control.ts";
+import type { LocalNames } from "./schema/conflicts.ts";
+import { convertRemoteSchema, readDefinition, type RemoteDefinition, type RemoteSchema } from "./schema/definition.ts";
+import { createControl } from "./schema-control.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
-import { buildJoinField } from "./join.ts";
-import { createLinkedFields } from "./linked-types.ts";
-import { matchRelationships, type RelationshipsByTable } from "./relationships.ts";
-import { matchTypeRelationships, type RelationshipsByType } from "./type-relationships.ts";
-import { createReader } from "./introspection.ts";
+import { buildJoinField } from "./relationships/join-fields.ts";
+import { createLinkedFields } from "./relationships/linked-types.ts";
+import { matchRelationships, type RelationshipsByTable } from "./relationships/relationships.ts";
+import { matchTypeRelationships, type RelationshipsByType } from "./relationships/type-relationships.ts";
+import { createReader } from "./schema/introspection.ts";
 import { createRemoteBuilder, findView, type Remote, type ReportProblem } from "./remotes.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { remoteSchemaSettings } from "./settings.ts";
-import { loadWrapTools } from "./tools.ts";
-import type { RemoteView } from "./view.ts";
+import { loadWrapTools } from "./schema/wrap-tools.ts";
+import type { RemoteView } from "./schema/role-schema.ts";
 
 /** The service by which `remoteSchemas` passes the remote schemas of code to the plugin that serves them. */
 const ownRemoteSchemas = defineService<readonly RemoteDefinition[]>("remote-schemas");
@@ -238,4 +238,4 @@ export const remoteSchemas = (schemas: Readonly<Record<string, RemoteSchema>>): 
       ),
   });
 
-export type { RemoteSchema } from "./definition.ts";
+export type { RemoteSchema } from "./schema/definition.ts";

@@ -2,13 +2,13 @@
 import type { GraphQLSchema } from "graphql";
 import type { MetadataProblem } from "../../metadata/api.ts";
 import { getErrorMessage, RelApiError, type PluginContext } from "../../../core/index.ts";
-import { createConflictCheck, type LocalNames } from "./conflicts.ts";
-import type { RemoteDefinition } from "./definition.ts";
+import { createConflictCheck, type LocalNames } from "./schema/conflicts.ts";
+import type { RemoteDefinition } from "./schema/definition.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
-import type { RemoteSchemaReader } from "./introspection.ts";
-import { buildRolePart } from "./permissions.ts";
-import type { WrapTools } from "./tools.ts";
-import { buildView, type RemoteView } from "./view.ts";
+import type { RemoteSchemaReader } from "./schema/introspection.ts";
+import { buildRolePart } from "./schema/permissions.ts";
+import type { WrapTools } from "./schema/wrap-tools.ts";
+import { buildView, type RemoteView } from "./schema/role-schema.ts";
 
 /** A remote schema that is served. */
 export interface Remote {

@@ -23,7 +23,7 @@ import {
   webhookUrlInvalid,
 } from "./errors.ts";
 import { isSendable } from "./templates.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "./concurrency-limit.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
