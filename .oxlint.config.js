@@ -85,7 +85,17 @@ const CONNECTION = ["backoff", "connection", "connector", "open-connection", "pg
 /** The surfaces write plans, and no SQL. */
 const sql = {
   regex: "/core/index\\.ts$",
-  importNames: ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"],
+  importNames: [
+    "sql",
+    "quoteIdentifier",
+    "bindValue",
+    "bindSlot",
+    "joinSql",
+    "quoteLiteral",
+    "inlineInteger",
+    "trustedSql",
+    "compileSql",
+  ],
 };
 const roomOfRest = (room, ...below) =>
   imports(

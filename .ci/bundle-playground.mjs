@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { compressFiles, joinLicences, licencesOf } from "./bundled-files.mjs";
+import { compressFiles, joinLicences, collectLicences } from "./bundled-files.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const outdir = join(root, "dist", "plugins", "pages", "playground", "app");
@@ -47,6 +47,6 @@ const { metafile } = await build({
   format: "iife",
 });
 
-writeFileSync(join(outdir, "LICENSES.txt"), joinLicences(licencesOf(root, Object.keys(metafile.inputs))));
+writeFileSync(join(outdir, "LICENSES.txt"), joinLicences(collectLicences(root, Object.keys(metafile.inputs))));
 
 console.log(`playground: ${Math.round(compressFiles(outdir) / 1024)} KiB`);

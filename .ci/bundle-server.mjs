@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 import { build } from "esbuild";
-import { joinLicences, licencesOf } from "./bundled-files.mjs";
+import { joinLicences, collectLicences } from "./bundled-files.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -116,8 +116,8 @@ writeFileSync(
   join(dist, "THIRD-PARTY-LICENSES.txt"),
   joinLicences([
     "This package contains code and data of others: in the server, in the page for the OpenAPI document, in the demo\ndatabase, and in the GraphQL playground. Their licences follow in this order.\n",
-    ...licencesOf(root, Object.keys(metafile.inputs)),
-    ...licencesOf(root, [relative(root, openapiPage)]),
+    ...collectLicences(root, Object.keys(metafile.inputs)),
+    ...collectLicences(root, [relative(root, openapiPage)]),
     readFileSync(`${openapiPage}.LICENSE.txt`, "utf8"),
     `The demo database\n\n${ofChinook.replace(/^-- ?/gm, "")}\n`,
     playground,

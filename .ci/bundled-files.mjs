@@ -23,7 +23,7 @@ export const compressFiles = (folder) =>
 export const joinLicences = (texts) => texts.join(`\n${"-".repeat(80)}\n\n`);
 
 /** Returns the licence of each package that has one of the files. `inputs` are paths relative to `root`. */
-export const licencesOf = (root, inputs) => {
+export const collectLicences = (root, inputs) => {
   const folders = new Set(inputs.flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []));
   return [...folders].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));

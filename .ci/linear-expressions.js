@@ -35,7 +35,7 @@ const CHARACTERS = /\\.|\[(?:\\.|[^\]\\])*\]?/g;
 const REPEATS = /[*+]|\{\d+,\}/;
 
 /** Says why an expression is not linear; undefined if it is. */
-const faultOf = (source, flags) => {
+const findFault = (source, flags) => {
   if (!REPEATS.test(source.replace(CHARACTERS, "x"))) return undefined;
   const key = `/${source}/${flags}`;
   if (!results.has(key)) {
@@ -48,30 +48,30 @@ const faultOf = (source, flags) => {
 };
 
 /** The text of an expression. A part that is known at run time only is taken for a word. */
-const textOf = (node, scope) => {
+const resolveText = (node, scope) => {
   if (node.type === "Literal") return node.regex?.pattern ?? String(node.value);
   if (node.type === "TemplateLiteral")
     return node.quasis
       .map(
-        ({ value }, i) => value.cooked + (node.expressions[i] === undefined ? "" : textOf(node.expressions[i], scope)),
+        ({ value }, i) => value.cooked + (node.expressions[i] === undefined ? "" : resolveText(node.expressions[i], scope)),
       )
       .join("");
   if (node.type === "TaggedTemplateExpression" && node.tag.property?.name === "raw")
     return node.quasi.quasis
       .map(
         ({ value }, i) =>
-          value.raw + (node.quasi.expressions[i] === undefined ? "" : textOf(node.quasi.expressions[i], scope)),
+          value.raw + (node.quasi.expressions[i] === undefined ? "" : resolveText(node.quasi.expressions[i], scope)),
       )
       .join("");
   if (node.type === "BinaryExpression" && node.operator === "+")
-    return textOf(node.left, scope) + textOf(node.right, scope);
-  if (node.type === "MemberExpression" && node.property.name === "source") return textOf(node.object, scope);
+    return resolveText(node.left, scope) + resolveText(node.right, scope);
+  if (node.type === "MemberExpression" && node.property.name === "source") return resolveText(node.object, scope);
   if (node.type === "Identifier") {
     for (let at = scope; at !== null; at = at.upper) {
       const [definition] = at.set.get(node.name)?.defs ?? [];
       if (definition === undefined) continue;
       const { init } = definition.node;
-      return definition.parent?.kind === "const" && init ? textOf(init, at) : "word";
+      return definition.parent?.kind === "const" && init ? resolveText(init, at) : "word";
     }
   }
   return "word";
@@ -80,7 +80,7 @@ const textOf = (node, scope) => {
 const linear = {
   create: (context) => {
     const check = (node, source, flags) => {
-      const fault = faultOf(source, flags);
+      const fault = findFault(source, flags);
       if (fault !== undefined) context.report({ node, message: `this regular expression is not linear: ${fault}` });
     };
     const checkCall = (node) => {
@@ -90,7 +90,7 @@ const linear = {
       } = node;
       if (callee.type !== "Identifier" || callee.name !== "RegExp" || pattern === undefined) return;
       const scope = context.sourceCode.getScope(node);
-      check(node, textOf(pattern, scope), flags === undefined ? "" : textOf(flags, scope));
+      check(node, resolveText(pattern, scope), flags === undefined ? "" : resolveText(flags, scope));
     };
     return {
       Literal: (node) => {

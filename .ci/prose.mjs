@@ -51,7 +51,7 @@ export const faultsIn = (text) => {
 };
 
 /** Paragraphs, items of lists and cells of tables with their line, without code, headings and targets of links. */
-function* partsOf(page) {
+function* splitProse(page) {
   const prose = page
     .replaceAll(/^ *(```|~~~)[\s\S]*?^ *\1/gm, (code) => code.replaceAll(/[^\n]/g, ""))
     .replaceAll(/\]\([^)]*\)/g, "]");
@@ -70,7 +70,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const file of execFileSync("git", ["ls-files", "--", ...paths], { encoding: "utf8" })
     .trim()
     .split("\n"))
-    for (const [line, text] of partsOf(readFileSync(file, "utf8")))
+    for (const [line, text] of splitProse(readFileSync(file, "utf8")))
       for (const fault of faultsIn(text)) {
         console.log(`${file}:${line}: ${fault}`);
         process.exitCode = 1;

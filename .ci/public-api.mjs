@@ -22,11 +22,11 @@ const program = ts.createProgram(entries.map(({ file }) => file), { ...options, 
 const checker = program.getTypeChecker();
 const { Alias, Type, Value } = ts.SymbolFlags;
 const resolve = (symbol) => (symbol.flags & Alias ? checker.getAliasedSymbol(symbol) : symbol);
-const textOf = (symbol) => ts.displayPartsToString(resolve(symbol).getDocumentationComment(checker));
+const getDocumentation = (symbol) => ts.displayPartsToString(resolve(symbol).getDocumentationComment(checker));
 
 /** A rule's id or the name of a plugin may follow a full stop within a sentence, so a capital letter begins the next. */
-const summaryOf = (symbol) => {
-  const text = textOf(symbol).replaceAll(/\s+/g, " ").trim();
+const summarize = (symbol) => {
+  const text = getDocumentation(symbol).replaceAll(/\s+/g, " ").trim();
   return (/^.*?[.](?= [A-Z\d`'"]|$)/.exec(text)?.[0] ?? text).replaceAll("|", "\\|");
 };
 const isExperimental = (symbol) => resolve(symbol).getJsDocTags().some(({ name }) => name === "experimental");
@@ -44,13 +44,13 @@ for (const { name, file } of entries) {
 // --- the page -------------------------------------------------------------------------------------------------------
 
 const BEGIN = "<!-- Written by `npm run docs:public-api` from the docstrings. -->";
-const undocumented = exported.flatMap(({ symbols }) => symbols.filter((symbol) => summaryOf(symbol) === ""));
+const undocumented = exported.flatMap(({ symbols }) => symbols.filter((symbol) => summarize(symbol) === ""));
 if (undocumented.length > 0) throw new Error(`without a docstring: ${undocumented.map(({ name }) => name).join(", ")}`);
 
-const rowOf = (symbol) =>
-  `| \`${symbol.name}\` | ${isExperimental(symbol) ? "experimental" : "stable"} | ${summaryOf(symbol)} |`;
+const buildRow = (symbol) =>
+  `| \`${symbol.name}\` | ${isExperimental(symbol) ? "experimental" : "stable"} | ${summarize(symbol)} |`;
 const sections = exported.map(({ name, symbols }) =>
-  [`## ${name}`, "", "| Export | Mark | |", "|---|---|---|", ...symbols.map(rowOf)].join("\n"),
+  [`## ${name}`, "", "| Export | Mark | |", "|---|---|---|", ...symbols.map(buildRow)].join("\n"),
 );
 const [head] = readFileSync(join(root, "docs/reference/public-api.md"), "utf8").split(BEGIN);
 writeFileSync(join(folder, "public-api.md"), `${[head + BEGIN, ...sections].join("\n\n")}\n`);

@@ -19,7 +19,7 @@ const read = (name) => {
   }
 };
 
-const pathOf = (file) => relative(process.cwd(), file.name);
+const getPath = (file) => relative(process.cwd(), file.name);
 const failedTests = (file) => file.assertionResults.filter((test) => test.status === "failed");
 const failedFiles = (report) =>
   report.testResults.filter((file) => file.status === "failed" || failedTests(file).length > 0);
@@ -31,15 +31,15 @@ const firstLine = (text) =>
 
 const describe = (file) => {
   const failed = failedTests(file);
-  if (failed.length === 0) return [`  ${pathOf(file)}\n    ${firstLine(file.message)}`];
-  return failed.map((test) => `  ${pathOf(file)} > ${test.fullName}\n    ${firstLine(test.failureMessages[0])}`);
+  if (failed.length === 0) return [`  ${getPath(file)}\n    ${firstLine(file.message)}`];
+  return failed.map((test) => `  ${getPath(file)} > ${test.fullName}\n    ${firstLine(test.failureMessages[0])}`);
 };
 
-const filesOf = (report) => new Set(failedFiles(report).map(pathOf));
+const listFailedFiles = (report) => new Set(failedFiles(report).map(getPath));
 
 if (command === "failed-files") {
   const report = read(names[0]);
-  if (report !== undefined) console.log([...filesOf(report)].join("\n"));
+  if (report !== undefined) console.log([...listFailedFiles(report)].join("\n"));
   process.exit();
 }
 
@@ -60,10 +60,10 @@ for (const name of names) {
     `${name}: ${first.testResults.length} files, ${first.numPassedTests} passed, ${first.numFailedTests} failed, ${skipped} skipped`,
   );
   passed += first.numPassedTests;
-  const failedAgain = again === undefined ? undefined : filesOf(again);
-  const ranAgain = new Set(again?.testResults.map(pathOf));
+  const failedAgain = again === undefined ? undefined : listFailedFiles(again);
+  const ranAgain = new Set(again?.testResults.map(getPath));
   for (const file of failedFiles(first)) {
-    const path = pathOf(file);
+    const path = getPath(file);
     if (ranAgain.has(path) && !failedAgain?.has(path)) {
       flaky.push(path);
       console.log(`failed at first, passed alone:\n${describe(file).join("\n")}`);

@@ -13,7 +13,7 @@ const inDist = (path) => new URL(`../dist/presets/${path}`, import.meta.url);
 const file = inDist("options.d.ts");
 
 /** Links are relative to the settings page, and a comment must not contain its own end. */
-const commentOf = ({ description, default: value, unit, whenUnset }) => {
+const buildComment = ({ description, default: value, unit, whenUnset }) => {
   const text = description.replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1").replaceAll("*/", "*\u200b/");
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   const start = value === undefined ? "Unset by default" : `Default: \`${JSON.stringify(value)}\``;
@@ -21,7 +21,7 @@ const commentOf = ({ description, default: value, unit, whenUnset }) => {
   return `${sentence} ${start}${ofUnit}${whenUnset === undefined ? "" : `: ${whenUnset}`}.`;
 };
 
-const members = collectSettings(plus({})).map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
+const members = collectSettings(plus({})).map((option) => `    /** ${buildComment(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
 
 /** The last declaration of the file. */
 const HEAD = "export interface PresetOptions extends RelApiOptions {";

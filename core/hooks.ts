@@ -24,7 +24,7 @@ export interface RelApiHooks {
 
 /** Fields by name. The plugin that calls the hook defines the types of fields and contexts, and taps use these
  *  types. */
-export type Fields = Readonly<Record<string, object>>;
+export type FieldMap = Readonly<Record<string, object>>;
 
 /** The type to which a tap of `buildGqlField` adds fields. */
 export interface FieldContext {
@@ -38,7 +38,7 @@ export interface FieldContext {
 
 /** The type of a tap. TypeScript compares parameters of methods bivariantly, so a tap may use the types of the plugin
  *  that calls the hook. */
-type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
+type FieldTap = { tap(fields: FieldMap, context: FieldContext): FieldMap }["tap"];
 
 /** The hook that adds fields to a type. */
 export interface FieldHook {
@@ -46,7 +46,7 @@ export interface FieldHook {
     options: string | { readonly name: string; readonly stage?: number; readonly before?: string },
     tap: FieldTap,
   ): void;
-  call(fields: Fields, context: FieldContext): Fields;
+  call(fields: FieldMap, context: FieldContext): FieldMap;
   readonly taps: readonly { readonly name: string; readonly fn: object }[];
 }
 
@@ -98,7 +98,7 @@ export interface FilterContext {
 
 /** The properties that a tap of `transformPlan` may declare besides its name. */
 export interface PlanTap {
-  /** True if the tap may refuse a plan but removes no rows from a read. Related rows that must exist then do exist. */
+  /** True if the tap may reject a plan but removes no rows from a read. Related rows that must exist then do exist. */
   readonly keepsRows?: boolean;
 }
 

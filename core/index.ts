@@ -6,7 +6,7 @@ export { runToEnd, forEachSliced, runSliced, type Slices } from "./kernel/time-s
 export * from "./hooks.ts";
 export type * from "./settings/options.ts";
 export {
-  anonymousRefused,
+  anonymousRejected,
   BODY_STATUSES,
   bodyTooLarge,
   columnUnknown,
@@ -14,28 +14,28 @@ export {
   connectionLost,
   getErrorMessage,
   internalError,
-  missingSessionVariable,
-  nulCharacter,
+  sessionVariableMissing,
+  nulCharacterInvalid,
   presetError,
   RelApiError,
   requestCancelled,
-  tokenRefused,
-  tooManyValues,
+  tokenRejected,
+  valueCountExceeded,
   type RelApiErrorFields,
 } from "./kernel/errors.ts";
 export { buildErrorFields } from "./kernel/plugin-errors.ts";
 export {
-  countRefusal,
+  countRejection,
   limitExceeded,
-  nameRefusalCounter,
+  nameRejectionCounter,
   urlTooLong,
   type Limit,
-  type Limits,
+  type RequestLimits,
 } from "./kernel/limits.ts";
 export {
   findStringEnd,
   findValueEnd,
-  isNestedDeeper,
+  exceedsJsonDepth,
   joinJsonArray,
   createJsonArray,
   splitJson,
@@ -87,44 +87,44 @@ export { trimEndCharacter } from "./kernel/trim-end.ts";
 export { getVisibility } from "./model/caller-visibility.ts";
 export type * from "./plan/plan.ts";
 export { hasNulEscape } from "./values/invalid-text.ts";
-export { arrayLiteral, type ArrayItem } from "./values/array-literal.ts";
+export { encodeArrayLiteral, type ArrayItem } from "./values/array-literal.ts";
 export {
   exactNumber,
   holdsRawNumber,
   isFloatLiteral,
   isJsonObject,
   isRawNumber,
-  numberText,
+  getNumberText,
   parseJson,
   createRawNumber,
   writeJson,
 } from "./values/exact-numbers.ts";
 export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./plan/walk.ts";
-export { compareColumn, restrictRows, type RowRule } from "./plan/conditions.ts";
+export { buildColumnComparison, restrictRows, type RowRule } from "./plan/conditions.ts";
 export { planKey, hashPlan } from "./kernel/plan-key.ts";
 export { memoize } from "./kernel/memoize.ts";
 export {
   createCaches,
-  defineQuestion,
+  defineCacheQuestion,
   type Ask,
   type Cache,
   type CacheLimits,
-  type Caches,
+  type CacheManager,
   type CacheSpec,
   type CacheEntry,
-  type Question,
+  type CacheQuestion,
 } from "./kernel/cache.ts";
 export {
   sql,
-  ident,
-  value,
-  slot,
-  join,
-  literal,
-  integer,
+  quoteIdentifier,
+  bindValue,
+  bindSlot,
+  joinSql,
+  quoteLiteral,
+  inlineInteger,
   empty,
-  catalogText,
-  toStatement,
+  trustedSql,
+  compileSql,
   flattenFragment,
   getBoundValue,
   MAX_LIST_LENGTH,
@@ -172,7 +172,7 @@ export {
   type EnvironmentValues,
   type SettingsSource,
 } from "./settings/resolve-options.ts";
-export { createCurrentOriginPolicy, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
+export { createOriginPolicyGetter, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
 export { writePart } from "./http/unread-tracker.ts";
-export { createFieldsLogger, findLowestLoggedStatus } from "./kernel/logger.ts";
+export { adaptFieldsFirstLogger, findLowestLoggedStatus } from "./kernel/logger.ts";

@@ -56,7 +56,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   let version = 0;
   let isClosed = false;
   let retryAtMs = 0;
-  let refusedSinceMs: number | undefined;
+  let rejectedSinceMs: number | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let quietTimer: NodeJS.Timeout | undefined;
   let isReloadPending = false;
@@ -119,18 +119,18 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
       const fields = buildLoadErrorFields(error);
-      const isRefused = classifyLoginError(error) !== undefined;
+      const isRejected = classifyLoginError(error) !== undefined;
       // after the first load, failed connections are logged elsewhere
-      if (current.model === undefined || !isRefused) logger.error(message, fields);
+      if (current.model === undefined || !isRejected) logger.error(message, fields);
       const { reason, details = "" } = fields;
       healthProblems.set("schema", `${message}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
       const isPresetError = error instanceof RelApiError && error.code === "preset";
-      if (!isRefused) refusedSinceMs = undefined;
-      else refusedSinceMs ??= performance.now();
+      if (!isRejected) rejectedSinceMs = undefined;
+      else rejectedSinceMs ??= performance.now();
       const patienceMs =
-        refusedSinceMs === undefined
+        rejectedSinceMs === undefined
           ? Number.POSITIVE_INFINITY
-          : refusedSinceMs + current.options.dbLoginPatience * SECOND_MS - performance.now();
+          : rejectedSinceMs + current.options.dbLoginPatience * SECOND_MS - performance.now();
       // retries continue, but callers that await the start must learn of the error
       if (isPresetError || patienceMs <= 0) settleReady.reject(error);
       if (!isPresetError) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);

@@ -1,6 +1,6 @@
 /** The plugin interface, its declared parts, and the context that a plugin receives. */
 import type { IncomingMessage } from "node:http";
-import type { Caches } from "./kernel/cache.ts";
+import type { CacheManager } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { OpenExchange, RequestRecord, RequestStep, Surface } from "./http/exchange.ts";
 import type { AnyServer } from "./http/servers.ts";
@@ -15,7 +15,7 @@ import type { ScriptOptions } from "./database/script.ts";
 import type { Connector, ConnectorParts, ReplicationConnection } from "./database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./model/model.ts";
-import type { Embed, Envelope, Insert, Json, Plan, Planned } from "./plan/plan.ts";
+import type { Embed, Envelope, Insert, Json, Plan, PlanWithEnvelope } from "./plan/plan.ts";
 import type { AppLogger, Logger, RelApiOptions, ResolvedOptions } from "./settings/options.ts";
 import type { Setting } from "./settings/define-setting.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
@@ -349,10 +349,10 @@ export interface PlanProof {
 export const planProofService = defineService<PlanProof>("plan-proof");
 
 /** Emitted after each transaction of `execute`. @experimental */
-export const transactionSignal = defineSignal<EndedTransaction>("transaction");
+export const transactionEndedSignal = defineSignal<EndedTransaction>("transaction");
 
 /** Emitted after each answered request, except preflights, and after each operation of a WebSocket. */
-export const requestSignal = defineSignal<RequestRecord>("request");
+export const requestEndedSignal = defineSignal<RequestRecord>("request");
 
 /** The one row of a statement, as text by column name: `body`, `page_total`, `total`, `location`, `inserted`, and the
  *  columns that plugins declare. */
@@ -385,7 +385,7 @@ export interface PluginContext {
   /** Redirects all further log lines, including those of core. May be called only in `apply`; the last call wins. */
   logTo(target: Logger | AppLogger): void;
   /** The store for every value that outlives a request. */
-  readonly caches: Caches;
+  readonly caches: CacheManager;
   /** Returns the current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Registers a listener that receives each model before it becomes current, including the first one, and that is
@@ -401,7 +401,7 @@ export interface PluginContext {
   onClose(listener: () => void | Promise<void>): void;
   /** Runs the taps of `transformPlan`, compiles the plan, and caches the program by the plan's key. A maker of a cached
    *  value passes an observed session (`observeSession`), so that the value depends on what the plan reads of it. */
-  prepare(plannedProgram: Planned, session: Session, surface: string): Program;
+  prepare(plannedProgram: PlanWithEnvelope, session: Session, surface: string): Program;
   /** Runs one transaction. Returns the rows of each program's main statement, in order. */
   execute(execution: Execution): Promise<readonly ResultRow[]>;
   /** Runs several executions one after another in one transaction, so that each sees the writes of the previous ones.

@@ -1,5 +1,5 @@
 /** Compiles plans and caches the programs by the contents of the plans. */
-import { defineQuestion, type Ask, type Caches } from "./kernel/cache.ts";
+import { defineCacheQuestion, type Ask, type CacheManager } from "./kernel/cache.ts";
 import type { CurrentState } from "./kernel/current-state.ts";
 import type { RelApiHooks } from "./hooks.ts";
 import type { Model } from "./model/model.ts";
@@ -19,10 +19,10 @@ interface ProgramSource extends SessionSource {
   readonly model: Model;
 }
 
-const PLAN = defineQuestion("plan", ({ plan }: ProgramSource) => plan, planKey);
-const ENVELOPE = defineQuestion("envelope", ({ envelope }: ProgramSource) => envelope, planKey);
-const MODEL = defineQuestion("model", ({ model }: ProgramSource) => model);
-const SURFACE = defineQuestion("surface", ({ surface }: ProgramSource) => surface);
+const PLAN = defineCacheQuestion("plan", ({ plan }: ProgramSource) => plan, planKey);
+const ENVELOPE = defineCacheQuestion("envelope", ({ envelope }: ProgramSource) => envelope, planKey);
+const MODEL = defineCacheQuestion("model", ({ model }: ProgramSource) => model);
+const SURFACE = defineCacheQuestion("surface", ({ surface }: ProgramSource) => surface);
 
 /** An estimate for the text, its parts, and values derived from them. */
 const BYTES_PER_CHARACTER = 4;
@@ -39,7 +39,7 @@ export const createPreparer = (
   registry: Registry,
   current: CurrentState,
   requireModel: () => Model,
-  caches: Caches,
+  caches: CacheManager,
   proof: () => PlanProof | undefined,
 ): PluginContext["prepare"] => {
   const { taps } = hooks.transformPlan;

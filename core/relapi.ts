@@ -7,7 +7,7 @@ import type { CurrentState } from "./kernel/current-state.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./database/database.ts";
 import { isDatabaseError } from "./database/pg-errors.ts";
-import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
+import { anonymousRejected, internalError, RelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-errors.ts";
 import { interceptHooks } from "./kernel/intercept-hooks.ts";
 import { createHooks } from "./hooks.ts";
@@ -21,13 +21,13 @@ import { createUnreadTracker } from "./http/unread-tracker.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
-import { nameRefusalCounter } from "./kernel/limits.ts";
+import { nameRejectionCounter } from "./kernel/limits.ts";
 import type { Model } from "./model/model.ts";
 import type { Logger, ResolvedOptions } from "./settings/options.ts";
 import {
   planProofService,
-  requestSignal,
-  transactionSignal,
+  requestEndedSignal,
+  transactionEndedSignal,
   type OptionSource,
   type PluginContext,
   type Registry,
@@ -55,7 +55,7 @@ export interface RelApi extends ApiMethods {
    *  the application's middleware and its cost. @rule X-OVER-1 */
   over(app: (request: IncomingMessage, response: ServerResponse) => unknown): RequestListener;
   /** Resolves after the first load of the schema. Rejects only for invalid settings, including a login that the
-   *  database refuses. An unreachable database is retried. */
+   *  database rejects. An unreachable database is retried. */
   readonly ready: Promise<void>;
   /** Reads the schema again. Requests in progress finish with the previous model. */
   reload(): Promise<void>;
@@ -116,7 +116,7 @@ export const relApi = (preset: Preset): RelApi => {
     caches,
     registry.sessions,
     connector,
-    values.use("core", transactionSignal),
+    values.use("core", transactionEndedSignal),
     healthProblems,
   );
   const loader = createModelLoader({
@@ -141,7 +141,8 @@ export const relApi = (preset: Preset): RelApi => {
   counters.watch("body-bytes", () => pendingBodies.bytes);
   counters.watch(
     "bodies-refused",
-    () => counters.get(nameRefusalCounter("maxBodyBytes")) + counters.get(nameRefusalCounter("maxPendingBodyBytes")),
+    () =>
+      counters.get(nameRejectionCounter("maxBodyBytes")) + counters.get(nameRejectionCounter("maxPendingBodyBytes")),
   );
   counters.watch("requests-late", () => uploadWatch.closedCount);
   const servers = createServers(options.requestTimeout * SECOND_MS);
@@ -159,7 +160,7 @@ export const relApi = (preset: Preset): RelApi => {
       } catch (error) {
         throw hideSchemeFailure(error, registry, logger);
       }
-      if (session === undefined) throw anonymousRefused();
+      if (session === undefined) throw anonymousRejected();
     }
     return chooseActingSession(session, credentials.surface, current.model);
   };
@@ -222,7 +223,8 @@ export const relApi = (preset: Preset): RelApi => {
       if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
       Object.assign(methods, { [name]: method });
     },
-    requestSettings: (request, path) => requestSettingsBuilders.flatMap((settingsOf) => settingsOf(request, path)),
+    requestSettings: (request, path) =>
+      requestSettingsBuilders.flatMap((buildSettings) => buildSettings(request, path)),
     listen: connector.listen,
     watchUnread: unreadTracker.watch,
     openReplication: connector.openReplication,
@@ -274,7 +276,7 @@ export const relApi = (preset: Preset): RelApi => {
     unreadTracker,
     pendingBodies,
     uploadWatch,
-    requestSignal: values.use("core", requestSignal),
+    requestSignal: values.use("core", requestEndedSignal),
   });
   // runs after the listeners of plugins, whose paths may depend on the model
   loader.onModel(() => pipeline.refresh());
@@ -345,7 +347,7 @@ const watchPool = (counters: Counters, database: Database): void => {
   counters.watch("pool-in-use", () => database.counts().inUse);
   counters.watch("prepared-statements", () => database.counts().prepared);
   counters.watch("prepared-bytes", () => database.counts().preparedBytes);
-  counters.watch("results-refused", () => database.counts().refused);
+  counters.watch("results-refused", () => database.counts().rejected);
 };
 
 /** @rule R-PROF-6 */

@@ -2,7 +2,7 @@
 import { compose, type Plugin, type Preset } from "../core/index.ts";
 import {
   configApi,
-  connections,
+  cursorConnections,
   cursorPages,
   graphqlConnections,
   graphqlExplain,
@@ -50,7 +50,7 @@ const features: readonly Plugin[] = [
   ndjson,
   nearest,
   nestedWrites,
-  connections,
+  cursorConnections,
   graphqlConnections,
   relay,
   remoteSchemaFields,

@@ -22,7 +22,7 @@ import {
   restWrites,
   singularMedia,
   strippedMedia,
-  suggestions,
+  restSuggestions,
 } from "../plugins/rest/index.ts";
 import { commonPlugins } from "./common-plugins.ts";
 import { packageNames } from "./known-plugins.ts";
@@ -40,7 +40,7 @@ export const restCompat = (options: PresetOptions): Preset =>
     csvBodies,
     responseSettings,
     raisedErrors,
-    suggestions,
+    restSuggestions,
     restHints,
     restLive,
     etag,

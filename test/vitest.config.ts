@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from "vitest/config";
-import { filesOf, type Kind } from "./support/files.ts";
+import { listFiles, type Kind } from "./support/files.ts";
 import { LongestFirst } from "./support/sequencer.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -29,7 +29,7 @@ const project = (
   plugins: [testDist],
   test: {
     name,
-    include: filesOf(name),
+    include: listFiles(name),
     provide: { isProcessShared: overrides?.isolate === false },
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },

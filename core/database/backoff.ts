@@ -5,19 +5,19 @@ interface Backoff {
   reset(): void;
 }
 
-const FIRST_MS = 1000;
-const LONGEST_MS = 32_000;
+const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 32_000;
 
 export const createBackoff = (): Backoff => {
-  let pauseMs = FIRST_MS;
+  let pauseMs = FIRST_PAUSE_MS;
   return {
     next: () => {
       const delayMs = pauseMs;
-      pauseMs = Math.min(pauseMs * 2, LONGEST_MS);
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
       return delayMs;
     },
     reset: () => {
-      pauseMs = FIRST_MS;
+      pauseMs = FIRST_PAUSE_MS;
     },
   };
 };

@@ -3,7 +3,7 @@
  *  triggers may need its settings and the response should not wait. On a shared connection (sharing.ts), they are the
  *  last statements of the transaction. The cleaning after user-defined code is not prepared, because that code may have
  *  deallocated prepared statements. */
-import { ident, sql, toStatement } from "../sql/fragment.ts";
+import { quoteIdentifier, sql, compileSql } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
 import { createPlainStatement, ROLLBACK, createUnnamedStatement } from "./statements.ts";
 import { FollowingBatch, planUnprepared, type WireStatement } from "./wire.ts";
@@ -87,7 +87,7 @@ const buildCleaning = (
     ? [FORGET_SEQUENCES]
     : [
         ...(sharing.hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
-        ...channels.map((channel) => createUnnamedStatement(toStatement(sql`listen ${ident(channel)}`).text)),
+        ...channels.map((channel) => createUnnamedStatement(compileSql(sql`listen ${quoteIdentifier(channel)}`).text)),
         FORGET_SEQUENCES,
         ...(hasNoJit ? [WITHOUT_JIT] : []),
         ...(kind === "plans" ? [DISCARD_PLANS] : []),

@@ -75,7 +75,7 @@ export const createClient = (
 export const wrapClient = (
   client: Client,
   getChannels: (() => readonly string[]) | undefined,
-  { maxResultBytes = MAX_MESSAGE_BYTES, onRefused = () => undefined }: ConnectionOptions,
+  { maxResultBytes = MAX_MESSAGE_BYTES, onRejected = () => undefined }: ConnectionOptions,
   reopen: Connection["reopen"],
 ): Connection => {
   const endListeners: (() => void)[] = [];
@@ -90,7 +90,7 @@ export const wrapClient = (
   client.on("end", notifyEnd);
   let watch: ResultWatch | undefined;
   const watchStream = (): void => {
-    watch = watchResults(client.connection.stream, onRefused);
+    watch = watchResults(client.connection.stream, onRejected);
   };
   // before TLS only one byte arrives, which pg reads itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
@@ -252,8 +252,8 @@ const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
 /** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
  *  never assembled, and a long row is streamed. Call this function after pg has added listeners to the stream, and
  *  before the first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no
- *  other code could catch these exceptions. `onRefused` is called for each result that exceeds the limit. */
-const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
+ *  other code could catch these exceptions. `onRejected` is called for each result that exceeds the limit. */
+const watchResults = (stream: Duplex, onRejected: () => void): ResultWatch => {
   // every listener of "data" takes a chunk
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[];
   const watch: ResultWatch = { limit: MAX_MESSAGE_BYTES, long: undefined, doneCount: 0 };
@@ -264,12 +264,12 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
   let hasFailed = false;
   let row: LongRow | undefined;
 
-  const pass = (bytes: Buffer): void => {
+  const forwardToPg = (bytes: Buffer): void => {
     for (const read of readers) read(bytes);
   };
 
   const reader: RowReader = {
-    pass,
+    forwardToPg,
     pause: () => stream.pause(),
     resume: () => stream.resume(),
     kill: (error) => stream.destroy(error),
@@ -294,12 +294,12 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
 
   /** Forwards a chunk to pg, except incomplete headers and long rows. Returns false if a message in the chunk exceeds a
    *  limit. */
-  const take = (chunk: Buffer): boolean => {
+  const forwardChunk = (chunk: Buffer): boolean => {
     let offset = 0;
     let passedBytes = 0;
     while (offset < chunk.length) {
       if (row !== undefined) {
-        offset += row.take(chunk, offset);
+        offset += row.readChunk(chunk, offset);
         passedBytes = offset;
         if (row.remainingBytes === undefined) continue;
         bodyBytes = row.remainingBytes;
@@ -310,22 +310,22 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
         offset += skippedBytes;
       } else if (headerBytes === 0 && chunk.length - offset >= HEADER_BYTES) {
         if (!begin(chunk, offset)) return false;
-        if (row !== undefined && offset > passedBytes) pass(chunk.subarray(passedBytes, offset));
+        if (row !== undefined && offset > passedBytes) forwardToPg(chunk.subarray(passedBytes, offset));
         offset += HEADER_BYTES;
         if (row !== undefined) passedBytes = offset;
       } else {
-        if (headerBytes === 0 && offset > passedBytes) pass(chunk.subarray(passedBytes, offset));
+        if (headerBytes === 0 && offset > passedBytes) forwardToPg(chunk.subarray(passedBytes, offset));
         // the index is within the chunk
         header[headerBytes++] = chunk[offset++] as number;
         passedBytes = offset;
         if (headerBytes < HEADER_BYTES) continue;
         headerBytes = 0;
         if (!begin(header, 0)) return false;
-        if (row === undefined) pass(Buffer.from(header));
+        if (row === undefined) forwardToPg(Buffer.from(header));
       }
     }
-    if (passedBytes === 0) pass(chunk);
-    else if (passedBytes < chunk.length) pass(chunk.subarray(passedBytes));
+    if (passedBytes === 0) forwardToPg(chunk);
+    else if (passedBytes < chunk.length) forwardToPg(chunk.subarray(passedBytes));
     return true;
   };
 
@@ -333,8 +333,8 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
   stream.on("data", (chunk: Buffer) => {
     if (hasFailed) return;
     try {
-      if (take(chunk)) return;
-      onRefused();
+      if (forwardChunk(chunk)) return;
+      onRejected();
       hasFailed = true;
       stream.destroy(resultTooLarge(Math.min(watch.limit, MAX_MESSAGE_BYTES)));
     } catch (error) {

@@ -34,7 +34,7 @@ export interface Connection {
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs any number of statements. Returns the result of each, with values as text. */
   script(text: string): Promise<readonly ScriptResult[]>;
-  /** Starts a copy in both directions, which continues until the connection ends. Rejects if the server refuses or ends
+  /** Starts a copy in both directions, which continues until the connection ends. Rejects if the server rejects or ends
    *  the copy. */
   copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;
   /** Sends data of the client within such a copy. */
@@ -80,7 +80,7 @@ export interface ConnectionOptions {
   /** The limit in bytes for the result of one batch. A larger result ends the connection. */
   readonly maxResultBytes?: number;
   /** Called for each result that exceeds the limit. */
-  readonly onRefused?: () => void;
+  readonly onRejected?: () => void;
 }
 
 /** A server on which transactions run. */
@@ -88,7 +88,7 @@ export interface DatabaseServer {
   /** The maximum number of connections. Undefined if the size of the pool is the only limit. */
   readonly maxCount: number | undefined;
   /** Opens a connection to the server. @throws RelApiError `connection-failed` */
-  open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRefused">): Promise<Connection>;
+  open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRejected">): Promise<Connection>;
   /** Resolves with whether a connection that has lost prepared statements leads to a pooler. @rule R-TX-15 */
   isPooled(connection: Connection): Promise<boolean>;
   /** Detects dead connections of a pool. Returns a function that stops the detection. */

@@ -22,7 +22,7 @@ export interface Connector {
   listen(
     channel: string,
     onMessage: (payload: string) => void,
-    onMissed?: (reason: Missed) => void,
+    onMissed?: (reason: MissedReason) => void,
     onFailure?: () => void,
   ): () => void;
   /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
@@ -49,15 +49,15 @@ export interface Replicas {
 
 /** The reason why notifications may be missing: the listener existed before its `LISTEN`, or the connection was
  *  lost. */
-export type Missed = "late" | "lost";
+export type MissedReason = "late" | "lost";
 
 /** A connection that belongs to a plugin, which must close it. @experimental */
 export interface ReplicationConnection {
   /** Runs `CREATE_REPLICATION_SLOT …`, or plain SQL, and returns its rows. @throws RelApiError of the server */
   command<Row = unknown>(command: Sql): Promise<readonly Row[]>;
   /** Runs `START_REPLICATION …`: a copy in both directions, which continues until the connection ends. Rejects if the
-   *  server refuses or ends the copy. */
-  copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
+   *  server rejects or ends the copy. */
+  copy(command: Sql, onBytes: (bytes: Buffer) => void): Promise<void>;
   /** Sends data of the client within that copy. */
   send(bytes: Buffer): void;
   /** Registers a listener that is called once when either side ends the connection. */

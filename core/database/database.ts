@@ -1,11 +1,11 @@
 /** Creates the database interface of core: transactions of requests, and queries of core itself. */
-import type { Caches } from "../kernel/cache.ts";
+import type { CacheManager } from "../kernel/cache.ts";
 import type { CurrentState } from "../kernel/current-state.ts";
 import type { Logger } from "../settings/options.ts";
 import { createSignal, type Signal } from "../kernel/token.ts";
 import { createHealthProblems, type HealthProblems } from "../kernel/health-problems.ts";
 import type { SessionSpec } from "../plugin.ts";
-import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
+import { compileSql, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { RelApiError } from "../kernel/errors.ts";
 import { createExecutor, type Execute, type Executor } from "./execute.ts";
 import { convertStatementError, isPgError } from "./pg-errors.ts";
@@ -49,7 +49,7 @@ const BEGIN_SNAPSHOT =
 export const createDatabase = (
   current: CurrentState,
   logger: Logger,
-  caches: Caches,
+  caches: CacheManager,
   sessions: readonly SessionSpec[],
   connector: Connector,
   endedSignal: Signal<unknown> = createSignal(),
@@ -149,7 +149,7 @@ export const createDatabase = (
           const queryLater: Query = <Row>(statement: Sql) =>
             new Promise<readonly Row[]>((take) => deferredQueries.push(() => take(queryInOrder(statement))));
           resolve(await work(queryInOrder, queryLater));
-          for (const ask of deferredQueries) ask();
+          for (const startQuery of deferredQueries) startQuery();
           await last;
           // cleaning is necessary, because the function of `dbPreConfig` is user-defined code
           await cleanSharedConnection(connection);
@@ -172,13 +172,13 @@ export const createDatabase = (
 };
 
 const buildScriptText = (statement: Sql): string => {
-  const { text, slots } = toStatement(statement);
-  if (slots.length > 0) throw new TypeError("a script cannot have slots: use ident() and catalogText()");
+  const { text, slots } = compileSql(statement);
+  if (slots.length > 0) throw new TypeError("a script cannot have slots: use quoteIdentifier() and trustedSql()");
   return text;
 };
 
 const runStatement = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> => {
-  const { text, slots } = toStatement(statement);
+  const { text, slots } = compileSql(statement);
   return connection.query<Row>(text, slots.map(readFixedValue));
 };
 

@@ -1,7 +1,7 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip. If rows are checked before
  *  the end, there are two round trips. */
 import type { CurrentState } from "../kernel/current-state.ts";
-import type { Caches } from "../kernel/cache.ts";
+import type { CacheManager } from "../kernel/cache.ts";
 import { RelApiError, requestCancelled } from "../kernel/errors.ts";
 import type { Signal } from "../kernel/token.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
@@ -30,7 +30,7 @@ import type { SendOptions } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 interface ExecutorParts {
-  readonly caches: Caches;
+  readonly caches: CacheManager;
   readonly current: CurrentState;
   readonly primary: Pool;
   /** The replicas, on which only reads run. */
@@ -51,7 +51,7 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** Returns the run with the rows of its JSON list in the form of another row source. If that source refuses the rows,
+/** Returns the run with the rows of its JSON list in the form of another row source. If that source rejects the rows,
  *  the run is unchanged. @rule X-INS-1 */
 const replaceRowSource = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
@@ -66,7 +66,7 @@ const replaceRowSource = (run: Execution["programs"][number]): Execution["progra
 
 /** The largest number of attempts on one connection: the first, one with a new plan, and one without prepared
  *  statements. */
-const MAX_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Creates the executor of all transactions. @rule R-TX-1 R-TX-4 R-TX-6 */
 export const createExecutor = (parts: ExecutorParts): Executor => {
@@ -245,7 +245,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
             record?.publish(endedSignal, rows);
             return rows;
           } catch (error) {
-            if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
+            if (isGone || isTaken || tries === MAX_ATTEMPTS || !(error instanceof BatchFailure)) throw error;
             if (!isRead && error.positionFromEffect > 0) throw error;
             if (transaction.sending.prepares && isStatementMismatch(error)) {
               await handleLostStatements(pool, connection);

@@ -12,7 +12,7 @@ export interface LongRows {
 /** The connection on which a row arrives. @experimental */
 export interface RowReader {
   /** Passes messages to pg. */
-  pass(bytes: Buffer): void;
+  forwardToPg(bytes: Buffer): void;
   pause(): void;
   resume(): void;
   kill(error: Error): void;
@@ -21,7 +21,7 @@ export interface RowReader {
 /** A row that is arriving. @experimental */
 export interface LongRow {
   /** Reads the chunk from the position `at`. Returns the number of bytes of the chunk that belong to the row. */
-  take(chunk: Buffer, at: number): number;
+  readChunk(chunk: Buffer, at: number): number;
   /** The number of bytes of the row's message that pg still has to read. Undefined before the end of the row. */
   readonly remainingBytes: number | undefined;
   /** Called if the connection has ended. */

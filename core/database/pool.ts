@@ -1,5 +1,5 @@
 /** Creates pools of connections, which limit the number and lifetime of their connections. */
-import { connectionLost, poolTimeout } from "../kernel/errors.ts";
+import { connectionLost, poolTimedOut } from "../kernel/errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import { isTimedOut, TIMED_OUT, connectionTimedOut } from "./pg-errors.ts";
 import type { PlanOwner } from "./prepared-statements.ts";
@@ -29,7 +29,7 @@ export interface PoolCounts {
   /** The number of acquisitions that have timed out since the start. */
   readonly timeouts: number;
   /** The number of results that exceeded the limit since the start. */
-  readonly refused: number;
+  readonly rejected: number;
   /** The number of prepared statements on all connections. */
   readonly prepared: number;
   readonly preparedBytes: number;
@@ -74,7 +74,7 @@ const EXPIRY_CHECK_MS = 5000;
 /** The time after a lost connection in which other idle connections are checked before their use. */
 const LIVENESS_CHECK_MS = 1000;
 /** The shortest time between two warnings of an exhausted pool. */
-const QUIET_MS = 60_000;
+const WARNING_INTERVAL_MS = 60_000;
 
 /** Creates a pool. @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
@@ -85,7 +85,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let openingCount = 0;
   let generation = 0;
   let timeouts = 0;
-  let refusedCount = 0;
+  let rejectedCount = 0;
   let suspectUntilMs = 0;
   let warnedAtMs = 0;
   /** The last time at which the server responded. */
@@ -143,7 +143,7 @@ export const createPool = (options: PoolOptions): Pool => {
     openingCount++;
     const beganAtMs = performance.now();
     try {
-      const connection = await server.open({ maxResultBytes, onRefused: () => void refusedCount++ });
+      const connection = await server.open({ maxResultBytes, onRejected: () => void rejectedCount++ });
       pool.sharing = getSharing(connection);
       lastResponseAtMs = performance.now();
       const nowMs = Date.now();
@@ -195,7 +195,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   const warnOfExhaustion = (): void => {
     const nowMs = Date.now();
-    if (nowMs - warnedAtMs < QUIET_MS) return;
+    if (nowMs - warnedAtMs < WARNING_INTERVAL_MS) return;
     warnedAtMs = nowMs;
     warn("no database connection became free in time: requests are answered 504", {
       connections: maxCount,
@@ -214,7 +214,7 @@ export const createPool = (options: PoolOptions): Pool => {
         waiters.splice(index, 1);
         timeouts++;
         warnOfExhaustion();
-        reject(poolTimeout());
+        reject(poolTimedOut());
       }, acquisitionMs);
       waiters.push(waiter);
     });
@@ -237,7 +237,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   const pool: Pool & { sharing: Sharing | undefined } = {
     acquire: (owner) => {
-      if (isClosed) return Promise.reject(poolTimeout());
+      if (isClosed) return Promise.reject(poolTimedOut());
       for (let entry = acquireIdle(owner); entry !== undefined; entry = acquireIdle(owner)) {
         const nowMs = Date.now();
         if (nowMs < suspectUntilMs) {
@@ -285,13 +285,13 @@ export const createPool = (options: PoolOptions): Pool => {
       available: idle.length + Math.max(0, maxCount - connections.size - openingCount),
       waiting: waiters.length,
       timeouts,
-      refused: refusedCount,
+      rejected: rejectedCount,
     }),
     close: async (patienceMs) => {
       isClosed = true;
       clearInterval(expiryTimer);
       stopWatching();
-      failWaiters(poolTimeout());
+      failWaiters(poolTimedOut());
       for (const entry of idle.slice()) drop(entry);
       if (connections.size === 0) return;
       const cancellations: Promise<void>[] = [];

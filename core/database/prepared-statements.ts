@@ -71,7 +71,7 @@ interface PreparedLimits {
 }
 
 /** The SQLSTATEs that mean that a recorded statement is not prepared, or now has another result. */
-const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
+const STALE_STATEMENT_STATES: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
 /** Plans the messages of a batch, and records the statements that the batch prepares. Call `recordFailure` after a
  *  failure. `firstEffect` is the index of the first statement that must not be repeated. Before that statement runs,
@@ -85,7 +85,7 @@ type PlanBatch = (
 
 const MAX_NAMES = 20_000;
 /** The largest share of the limit on prepared SQL that one statement may use. */
-const LARGEST_SHARE = 1 / 8;
+const MAX_STATEMENT_SHARE = 1 / 8;
 
 /** Creates the planner for all connections of an api. The planner prepares statements that were used before and are
  *  small enough. @rule R-BND-6 */
@@ -93,7 +93,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
   const usedNames = new Set<string>();
 
   const isWorthPreparing = (name: string, text: string): boolean => {
-    if (text.length > maxBytes * LARGEST_SHARE) return false;
+    if (text.length > maxBytes * MAX_STATEMENT_SHARE) return false;
     if (usedNames.has(name)) return true;
     if (usedNames.size >= MAX_NAMES) usedNames.clear();
     usedNames.add(name);
@@ -166,7 +166,7 @@ export const recordFailure = (
   { statements, parses, described }: WirePlan,
   { error, failedAt }: FailedBatch,
 ): void => {
-  const isForgotten = FORGOTTEN.has(readSqlstate(error) ?? "");
+  const isForgotten = STALE_STATEMENT_STATES.has(readSqlstate(error) ?? "");
   statements.forEach(({ name }, i) => {
     if (name === "" || i < failedAt) return;
     const isParsed = parses[i] === true;

@@ -1,5 +1,5 @@
 /** Interprets the rows and errors of a transaction's statements. */
-import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } from "../kernel/errors.ts";
+import { permissionCheckFailed, stepRejected, RelApiError, stepIneffective } from "../kernel/errors.ts";
 import type { Signal } from "../kernel/token.ts";
 import type { Execution, EndedTransaction, ResultRow } from "../plugin.ts";
 import type { CurrentState } from "../kernel/current-state.ts";
@@ -70,8 +70,8 @@ const createCheckError = ({ kind, message }: ProgramCheck, path = "$"): Error =>
   kind === "permission"
     ? permissionCheckFailed(path)
     : kind === "step"
-      ? stepWroteNothing(message, path)
-      : stepRefused(message, path);
+      ? stepIneffective(message, path)
+      : stepRejected(message, path);
 
 /** The record of a transaction, which the run fills in. The record is a class, because each transaction creates one. */
 export class TransactionRecord implements EndedTransaction {

@@ -24,25 +24,25 @@ interface ConnectionLoss {
 }
 
 const FIRST_ATTEMPT: Attempts = { count: 0, silentCount: 0, pauseMs: 0 };
-const MAX_COUNT = 6;
-const MAX_SILENT = 3;
-const PAUSE_MS = 10;
+const MAX_ATTEMPTS = 6;
+const MAX_SILENT_ATTEMPTS = 3;
+const RETRY_PAUSE_MS = 10;
 
 /** Returns the record for a further attempt, or undefined if the error is final. @rule R-HST-7 */
 export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATTEMPT): Attempts | undefined => {
   const count = attempts.count + 1;
-  if (count > MAX_COUNT) return undefined;
+  if (count > MAX_ATTEMPTS) return undefined;
   if (loss.isOpening) {
     if (loss.isReplica) return { ...attempts, count, pauseMs: 0 };
     // a retry helps if the server ended the session during the login; an absent server would still be absent
-    return hasEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
+    return hasEndedEarly(loss.error) ? { ...attempts, count, pauseMs: RETRY_PAUSE_MS * 2 ** count } : undefined;
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;
   const isConflict = loss.isReplica && isRecoveryConflict(loss.error);
   if (!isConflict && !isConnectionLoss(loss.error)) return undefined;
   if (!loss.isRead && !loss.hasNoEffect) return undefined;
   const silentCount = attempts.silentCount + (isConflict || isInterrupted(loss.error) ? 0 : 1);
-  return silentCount > MAX_SILENT ? undefined : { count, silentCount, pauseMs: 0 };
+  return silentCount > MAX_SILENT_ATTEMPTS ? undefined : { count, silentCount, pauseMs: 0 };
 };
 
 /** Returns whether the connection was lost. A result that exceeds the limit does not count: it also ends the

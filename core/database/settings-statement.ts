@@ -3,7 +3,7 @@
  *  and values are bound. */
 import type { SessionSpec } from "../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../kernel/session.ts";
-import { empty, ident, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { empty, quoteIdentifier, joinSql, quoteLiteral, bindSlot, sql, compileSql, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../kernel/errors.ts";
 import { rejectInvalidText } from "../values/invalid-text.ts";
 
@@ -24,11 +24,13 @@ const MAX_CALLS_PER_STATEMENT = 90;
 /** Compiles a statement that sets all values. The statement returns only the number of settings, so the result is
  *  short. PostgreSQL skips no call, and evaluates the arguments in order. */
 export const compileSettings = (names: readonly string[]): string => {
-  const calls = names.map((name, i) => sql`pg_catalog.set_config(${literal(name)}, ${slot({ param: i })}, true)`);
+  const calls = names.map(
+    (name, i) => sql`pg_catalog.set_config(${quoteLiteral(name)}, ${bindSlot({ param: i })}, true)`,
+  );
   const sums: Sql[] = [];
   for (let i = 0; i < calls.length; i += MAX_CALLS_PER_STATEMENT)
-    sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + MAX_CALLS_PER_STATEMENT))})`);
-  return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
+    sums.push(sql`pg_catalog.num_nonnulls(${joinSql(calls.slice(i, i + MAX_CALLS_PER_STATEMENT))})`);
+  return compileSql(sql`select ${sums.length === 0 ? empty : joinSql(sums, " + ")}`).text;
 };
 
 /** Joins the names to one text. The separator is NUL, which no name contains. */
@@ -39,8 +41,11 @@ export const splitNames = (text: string): readonly string[] => (text === "" ? []
 /** Returns the search path. `login` is the login role's own path, if that path still applies. */
 export const buildSearchPath = (schemas: readonly string[], login: readonly string[] | undefined): string =>
   // duplicates are removed, because each name costs a catalog look-up in every transaction
-  toStatement(join((login === undefined ? schemas : [...new Set([...schemas, ...login])]).map((name) => ident(name))))
-    .text;
+  compileSql(
+    joinSql(
+      (login === undefined ? schemas : [...new Set([...schemas, ...login])]).map((name) => quoteIdentifier(name)),
+    ),
+  ).text;
 
 /** Collects the settings of a session from the session plugins, and adds the role. @throws RelApiError
  *  `22023` for the role `none`, `22021` for a value with NUL  @rule R-ERR-7 */
@@ -52,7 +57,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
       settings.set(name, value);
       if (spec.isForUserCode !== true) alwaysApplied.set(name, value);
     }
-  // a role named "none" is refused, because `set role none` would make the caller the login role
+  // a role named "none" is rejected, because `set role none` would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const settingMap of [settings, alwaysApplied]) settingMap.set("role", session.databaseRole ?? "none");
   for (const text of settings.values()) rejectInvalidText(text);

@@ -13,18 +13,18 @@ interface ReporterParts {
   readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 }
 
-const QUIET_MS = 60_000;
+const WARNING_INTERVAL_MS = 60_000;
 
 /** Returns whether the statement sets a transaction's settings, and therefore switches the role. */
 const isSettingsStatement = ({ text }: Pick<WireStatement, "text">): boolean =>
   text.startsWith("select pg_catalog.num_nonnulls(pg_catalog.set_config(");
 
 const DISK_PROBLEM = "database";
-/** The time for which the full disk is reported after the last refused statement. */
+/** The time for which the full disk is reported after the last rejected statement. */
 const DISK_PROBLEM_LIFETIME_MS = 15_000;
 
 /** Returns a function that reports two errors. It logs a role to which the login role could switch when the schema was
- *  loaded, but no longer can, at most once a minute. It logs a full disk, on which the database refuses writes and
+ *  loaded, but no longer can, at most once a minute. It logs a full disk, on which the database rejects writes and
  *  continues to answer reads, once until no statement has failed for a while. @rule R-ADM-6 R-ADM-7 */
 export const createErrorReporter = ({ current, healthProblems, warn }: ReporterParts): ErrorReporter => {
   const loggedAtMs = new Map<string, number>();
@@ -35,7 +35,7 @@ export const createErrorReporter = ({ current, healthProblems, warn }: ReporterP
     // other roles are not reported, because tokens may name any role
     if (model?.roles.get(role)?.isAssumable !== true) return;
     const nowMs = Date.now();
-    if (nowMs - (loggedAtMs.get(role) ?? 0) < QUIET_MS) return;
+    if (nowMs - (loggedAtMs.get(role) ?? 0) < WARNING_INTERVAL_MS) return;
     loggedAtMs.set(role, nowMs);
     const { loginRole } = model;
     warn(`the login role "${loginRole}" may no longer become "${role}": GRANT "${role}" TO "${loginRole}"`);
@@ -43,8 +43,8 @@ export const createErrorReporter = ({ current, healthProblems, warn }: ReporterP
 
   const reportFullDisk = (error: unknown): void => {
     if (timer === undefined) {
-      warn("the disk of the database is full: writes are refused", { reason: (error as Error).message });
-      healthProblems.set(DISK_PROBLEM, "its disk is full, writes are refused");
+      warn("the disk of the database is full: writes are rejected", { reason: (error as Error).message });
+      healthProblems.set(DISK_PROBLEM, "its disk is full, writes are rejected");
     }
     clearTimeout(timer);
     timer = setTimeout(() => {

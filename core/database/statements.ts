@@ -1,6 +1,6 @@
 /** Names prepared statements, and builds the statements that many transactions share. */
 import { createHash } from "node:crypto";
-import { ident, sql, toStatement } from "../sql/fragment.ts";
+import { quoteIdentifier, sql, compileSql } from "../sql/fragment.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** Returns the name of a prepared statement that calls only built-in functions. All processes give equal statements
@@ -41,7 +41,7 @@ export const buildBeginText = (isolation: string | undefined, isReadOnly: boolea
  *  R-TX-11 */
 export const buildPreRequestCall = (name: string, role: string | undefined): WireStatement => {
   const dot = name.indexOf(".");
-  const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
-  const { text } = toStatement(sql`select ${routine}()`);
+  const routine = dot === -1 ? quoteIdentifier(name) : quoteIdentifier(name.slice(0, dot), name.slice(dot + 1));
+  const { text } = compileSql(sql`select ${routine}()`);
   return { text, name: nameOwnedStatement(text, role), values: [] };
 };

@@ -1,6 +1,13 @@
 /** Builds the templates of transactions. A template has the settings, the statements, the end and the necessary
  *  cleaning, but no values. Transactions that differ only in values share one template. */
-import { defineQuestion, type Ask, type Cache, type Caches, type CacheSpec, type Question } from "../kernel/cache.ts";
+import {
+  defineCacheQuestion,
+  type Ask,
+  type Cache,
+  type CacheManager,
+  type CacheSpec,
+  type CacheQuestion,
+} from "../kernel/cache.ts";
 import type { ResolvedOptions } from "../settings/options.ts";
 import type { Execution, SessionSpec } from "../plugin.ts";
 import type { Model } from "../model/model.ts";
@@ -89,41 +96,41 @@ export interface TransactionTemplate {
   readonly cleansItself: boolean;
 }
 
-const MODEL = defineQuestion("model", ({ model }: TemplateSource) => model);
-const OPTIONS = defineQuestion("options", ({ options }: TemplateSource) => options);
-const SESSION_NAMES = defineQuestion("session names", ({ sessionNames }: TemplateSource) => sessionNames);
-const ACCESS = defineQuestion("access", ({ execution }: TemplateSource) => execution.access);
-const ISOLATION = defineQuestion("isolation", ({ execution }: TemplateSource) => execution.isolation);
-const END = defineQuestion("end", ({ execution }: TemplateSource) => execution.end);
-const SCHEMA = defineQuestion("schema", ({ execution }: TemplateSource) => execution.schema);
-const KEEPS_LOGIN_PATH = defineQuestion(
+const MODEL = defineCacheQuestion("model", ({ model }: TemplateSource) => model);
+const OPTIONS = defineCacheQuestion("options", ({ options }: TemplateSource) => options);
+const SESSION_NAMES = defineCacheQuestion("session names", ({ sessionNames }: TemplateSource) => sessionNames);
+const ACCESS = defineCacheQuestion("access", ({ execution }: TemplateSource) => execution.access);
+const ISOLATION = defineCacheQuestion("isolation", ({ execution }: TemplateSource) => execution.isolation);
+const END = defineCacheQuestion("end", ({ execution }: TemplateSource) => execution.end);
+const SCHEMA = defineCacheQuestion("schema", ({ execution }: TemplateSource) => execution.schema);
+const KEEPS_LOGIN_PATH = defineCacheQuestion(
   "keeps login path",
   ({ execution }: TemplateSource) => execution.keepsLoginPath,
 );
-const SKIPS_PRE_REQUEST = defineQuestion(
+const SKIPS_PRE_REQUEST = defineCacheQuestion(
   "skips pre-request",
   ({ execution }: TemplateSource) => execution.skipsPreRequest,
 );
-const SHARING = defineQuestion("sharing", ({ sending }: TemplateSource) => sending.sharing);
-const PREPARES = defineQuestion("prepares", ({ sending }: TemplateSource) => sending.prepares);
-const IS_NESTED = defineQuestion("is nested", ({ sending }: TemplateSource) => sending.isNested);
-const DATABASE_ROLE = defineQuestion(
+const SHARING = defineCacheQuestion("sharing", ({ sending }: TemplateSource) => sending.sharing);
+const PREPARES = defineCacheQuestion("prepares", ({ sending }: TemplateSource) => sending.prepares);
+const IS_NESTED = defineCacheQuestion("is nested", ({ sending }: TemplateSource) => sending.isNested);
+const DATABASE_ROLE = defineCacheQuestion(
   "database role",
   ({ execution }: TemplateSource) => execution.session.databaseRole,
 );
-const CALLER = defineQuestion("role", ({ execution }: TemplateSource) => execution.session.role);
+const CALLER = defineCacheQuestion("role", ({ execution }: TemplateSource) => execution.session.role);
 /** Asks whether the execution checks the rows before the transaction ends. */
-const HAS_CHECK = defineQuestion("has check", ({ execution }: TemplateSource) => execution.check !== undefined);
-const SETTING_COUNT = defineQuestion("setting count", ({ settings }: TemplateSource) => settings.length);
-const PROGRAM_COUNT = defineQuestion("program count", ({ programs }: TemplateSource) => programs.length);
+const HAS_CHECK = defineCacheQuestion("has check", ({ execution }: TemplateSource) => execution.check !== undefined);
+const SETTING_COUNT = defineCacheQuestion("setting count", ({ settings }: TemplateSource) => settings.length);
+const PROGRAM_COUNT = defineCacheQuestion("program count", ({ programs }: TemplateSource) => programs.length);
 
 /** Returns a function that creates the question about each member of a list, when that question is first asked. */
 const createIndexedQuestions = <Answer>(
   name: string,
   readItem: (source: TemplateSource, i: number) => Answer,
-): ((i: number) => Question<TemplateSource, Answer>) => {
-  const questions: Question<TemplateSource, Answer>[] = [];
-  return (i) => (questions[i] ??= defineQuestion(`${name} ${i}`, (source: TemplateSource) => readItem(source, i)));
+): ((i: number) => CacheQuestion<TemplateSource, Answer>) => {
+  const questions: CacheQuestion<TemplateSource, Answer>[] = [];
+  return (i) => (questions[i] ??= defineCacheQuestion(`${name} ${i}`, (source: TemplateSource) => readItem(source, i)));
 };
 
 const settingNameQuestion = createIndexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
@@ -215,9 +222,9 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
     runUserCode();
   }
   for (const [programIndex, { statements: programStatements, isProven }] of programs.entries())
-    for (const { text, isMultiRow, rowOf, slots } of programStatements) {
+    for (const { text, isMultiRow, buildRow, slots } of programStatements) {
       const name = prepares && isRoleKnown ? nameOwnedStatement(text, role) : "";
-      statements.push({ text, name, isMultiRow, rowOf, program: programIndex, slots, values: NO_VALUES });
+      statements.push({ text, name, isMultiRow, buildRow, program: programIndex, slots, values: NO_VALUES });
       if (isProven !== true) runUserCode();
     }
   return { statements, owner };
@@ -303,6 +310,6 @@ const buildTemplateSpec = (sessions: readonly SessionSpec[]): CacheSpec<Template
 
 /** Creates the cache of templates. The answers to questions about an execution are the key of its template. */
 export const createTemplates = (
-  caches: Caches,
+  caches: CacheManager,
   sessions: readonly SessionSpec[],
 ): Cache<TemplateSource, TransactionTemplate> => caches.create(buildTemplateSpec(sessions));

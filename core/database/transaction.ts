@@ -1,6 +1,6 @@
 /** Builds the statements of a transaction: the template, filled with the values of the execution. */
-import type { Caches } from "../kernel/cache.ts";
-import { missingSessionVariable } from "../kernel/errors.ts";
+import type { CacheManager } from "../kernel/cache.ts";
+import { sessionVariableMissing } from "../kernel/errors.ts";
 import type { Session } from "../kernel/session.ts";
 import type { Execution, ResultRow, SessionSpec } from "../plugin.ts";
 import type { CurrentState } from "../kernel/current-state.ts";
@@ -40,7 +40,7 @@ export const fillSlots = (
     else if ("sessionJson" in source) slotValues.push(buildSessionJson(session, source.sessionJson));
     else {
       const variable = session.variables[source.session];
-      if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
+      if (variable === undefined && source.optional !== true) throw sessionVariableMissing(source.session);
       if (variable !== undefined) rejectInvalidText(variable);
       slotValues.push(variable ?? null);
     }
@@ -60,7 +60,7 @@ const readRequestSettings = ({ requestSettings, settings = [] }: Execution): rea
 /** The parts of core from which transactions are built. */
 interface TransactionParts {
   readonly current: CurrentState;
-  readonly caches: Caches;
+  readonly caches: CacheManager;
   readonly sessions: readonly SessionSpec[];
 }
 
@@ -98,7 +98,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         { text: settingsText, name: settingsName, values },
       ];
       for (const statement of template.statements) {
-        const { text, name, isMultiRow, rowOf, slots, program = 0 } = statement;
+        const { text, name, isMultiRow, buildRow, slots, program = 0 } = statement;
         const run = programs[program];
         if (slots === undefined) statements.push(statement);
         else
@@ -106,7 +106,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
             text: comment === undefined ? text : `${text} /*${comment}*/`,
             name: comment === undefined ? name : "",
             isMultiRow,
-            rowOf,
+            buildRow,
             values: fillSlots(slots, run?.values ?? [], session, findRunPath(run)),
           });
       }

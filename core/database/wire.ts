@@ -14,7 +14,7 @@ export interface WireStatement {
    *  returned. */
   readonly isMultiRow?: boolean;
   /** Returns the row of a statement without rows, from the number of written rows. */
-  readonly rowOf?: (count: string) => WireRow;
+  readonly buildRow?: (count: string) => WireRow;
 }
 
 /** The messages of one batch, in the order in which they are sent. */
@@ -129,8 +129,8 @@ export class WireBatch {
 
   /** Completes a statement. `text` ends with the number of rows: `INSERT 0 100`. */
   handleCommandComplete({ text }: { readonly text: string }): void {
-    const rowOf = this.plan.statements[this.statementIndex]?.rowOf;
-    if (rowOf !== undefined) this.rows[this.statementIndex] = rowOf(text.slice(text.lastIndexOf(" ") + 1));
+    const buildRow = this.plan.statements[this.statementIndex]?.buildRow;
+    if (buildRow !== undefined) this.rows[this.statementIndex] = buildRow(text.slice(text.lastIndexOf(" ") + 1));
     this.statementIndex++;
   }
 
@@ -151,7 +151,7 @@ export class WireBatch {
     this.onResult({ error, failedAt: this.statementIndex, rows: this.rows });
   }
 
-  /** A batch contains no copy. If the server expects a copy, the batch refuses the copy. */
+  /** A batch contains no copy. If the server expects a copy, the batch rejects the copy. */
   handleCopyInResponse(connection: WireConnection): void {
     connection.sendCopyFail("no data");
   }

@@ -5,7 +5,7 @@ import type { Readable, Transform } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import {
-  bodiesTooLarge,
+  pendingBodiesTooLarge,
   bodyEncodingUnknown,
   bodyTimedOut,
   bodyNestedTooDeep,
@@ -113,12 +113,12 @@ const receive = (
   onChunk: ((chunk: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
   const { maxBytes, maxPendingBytes, uploadWatch } = limits;
-  const tooLarge = (): RelApiError => bodyTooLarge(maxBytes);
-  const tooMany = (): RelApiError => bodiesTooLarge(maxPendingBytes);
+  const sizeExceeded = (): RelApiError => bodyTooLarge(maxBytes);
+  const totalExceeded = (): RelApiError => pendingBodiesTooLarge(maxPendingBytes);
   if (request.readableEnded) {
     const restoredBody = restoreBody(request, limits.onParsedBody);
-    if (restoredBody.length > maxBytes) throw tooLarge();
-    if (!pendingBody.grow(restoredBody.length)) throw tooMany();
+    if (restoredBody.length > maxBytes) throw sizeExceeded();
+    if (!pendingBody.reserveBytes(restoredBody.length)) throw totalExceeded();
     if (onChunk === undefined) return Promise.resolve(restoredBody);
     onChunk(restoredBody);
     return Promise.resolve(EMPTY_BODY);
@@ -129,7 +129,7 @@ const receive = (
   const decode = DECODERS.get(coding);
   if (decode === undefined && coding !== "" && coding !== "identity")
     throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
-  if (length !== undefined && Number(length) > maxBytes) throw tooLarge();
+  if (length !== undefined && Number(length) > maxBytes) throw sizeExceeded();
   // the client disconnected during authentication, so no event will follow
   if (request.destroyed) throw requestCancelled();
   return new Promise((resolve, reject) => {
@@ -156,8 +156,8 @@ const receive = (
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > maxBytes) return rejectBody(tooLarge());
-      if (!pendingBody.grow(chunk.length)) return rejectBody(tooMany());
+      if (bytes > maxBytes) return rejectBody(sizeExceeded());
+      if (!pendingBody.reserveBytes(chunk.length)) return rejectBody(totalExceeded());
       if (onChunk !== undefined) return pass(chunk);
       if (buffer !== undefined) return void chunk.copy(buffer, bytes - chunk.length);
       chunks.push(chunk);

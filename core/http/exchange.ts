@@ -17,7 +17,7 @@ export interface Exchange {
   readonly credentials: Credentials;
   /** Returns the first value of a request header; `name` is lower-case. */
   header(name: string): string | undefined;
-  /** Reads the whole body. A body beyond `maxBodyBytes` is refused. */
+  /** Reads the whole body. A body beyond `maxBodyBytes` is rejected. */
   body(): Promise<Buffer>;
   /** Decodes the body. A long body is decoded while it arrives, and `body()` may be empty afterwards. Undefined if the
    *  body is not UTF-8. */
@@ -93,7 +93,7 @@ export interface RequestRecord {
   /** Undefined for operations of a WebSocket. */
   readonly exchange?: OpenExchange;
   readonly surface: string;
-  /** Undefined if the request was refused before the surface knew the operation. */
+  /** Undefined if the request was rejected before the surface knew the operation. */
   readonly operation?: Operation | undefined;
   /** The HTTP status. Operations of a WebSocket have 200, or 400 if they failed. */
   readonly status: number;
@@ -141,7 +141,7 @@ export interface Surface {
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Encodes an error, which is always a RelApiError. */
   encodeError(error: RelApiError, exchange: OpenExchange): Answer;
-  /** The rules for reading the callers' tokens, and the wording of refusals. By default, a token names the database
+  /** The rules for reading the callers' tokens, and the wording of rejections. By default, a token names the database
    *  role. @rule X-AUTH-2 */
   readonly credentialRules?: CredentialRules;
   /** True if the surface consists of pages besides other surfaces. Such a surface never answers unknown paths, which

@@ -30,7 +30,7 @@ export const createOriginPolicy = (allowedOrigins: readonly string[]): OriginPol
 };
 
 /** Returns a function that returns the policy of the current list. Each list is parsed once. @experimental */
-export const createCurrentOriginPolicy = (getAllowedOrigins: () => readonly string[]): (() => OriginPolicy) => {
+export const createOriginPolicyGetter = (getAllowedOrigins: () => readonly string[]): (() => OriginPolicy) => {
   let origins = getAllowedOrigins();
   let policy = createOriginPolicy(origins);
   return () => {

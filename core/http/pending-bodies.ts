@@ -9,7 +9,7 @@ export interface PendingBodies {
 
 export interface PendingBody {
   /** Adds to the size of the body. Returns false if the body exceeds the limit. */
-  grow(bytes: number): boolean;
+  reserveBytes(bytes: number): boolean;
   /** Frees the bytes once the request is answered. */
   release(): void;
 }
@@ -24,7 +24,7 @@ export const createPendingBodies = (maxBytes: number): PendingBodies => {
     open: () => {
       let bodyBytes = 0;
       return {
-        grow: (bytes) => {
+        reserveBytes: (bytes) => {
           bodyBytes += bytes;
           total += bytes;
           return bodyBytes <= SMALL_BYTES || total <= maxBytes || total === bodyBytes;

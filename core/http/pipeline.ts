@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, RelApiError, pathNotFound } from "../kernel/errors.ts";
 import { withPluginName, buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
-import { countRefusal, urlTooLong } from "../kernel/limits.ts";
+import { countRejection, urlTooLong } from "../kernel/limits.ts";
 import { hashPlan } from "../kernel/plan-key.ts";
 import type { CurrentState } from "../kernel/current-state.ts";
 import type { ModelLoader } from "../model-loader.ts";
@@ -192,7 +192,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let error: RelApiError;
     if (thrownValue instanceof RelApiError) {
       error = thrownValue;
-      countRefusal(counters, error);
+      countRejection(counters, error);
     } else {
       error = internalError(thrownValue);
       logger.error("unhandled error while serving a request", {

@@ -15,7 +15,7 @@ export const buildJsonAnswer = (status: number, body: string, furtherHeaders: He
 
 /** Writes a response and returns the length of its body. `extra` are headers of the pipeline; those of the answer win.
  *  Content-Length is always set here. The response to a HEAD request has no body. @throws Error from Node for headers
- *  that it refuses, before anything is written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
+ *  that it rejects, before anything is written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
 export const writeAnswer = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -8,7 +8,7 @@ import type { Counters } from "./counters.ts";
 
 /** A question about a source. Answers are compared by `key` if it is defined; otherwise strings and numbers by value,
  *  and objects by identity. */
-export interface Question<Source, Answer> {
+export interface CacheQuestion<Source, Answer> {
   /** The name of the question, unique in its cache. */
   readonly name: string;
   readonly read: (source: Source) => Answer;
@@ -18,14 +18,14 @@ export interface Question<Source, Answer> {
 
 /** Defines a question about a source. Equal names mean equal questions. `key` is necessary for answers that are new
  *  objects for each request, and is called with the answer. */
-export const defineQuestion = <Source, Answer>(
+export const defineCacheQuestion = <Source, Answer>(
   name: string,
   read: (source: Source) => Answer,
   key?: (answer: Answer) => unknown,
-): Question<Source, Answer> => ({ name, read, key });
+): CacheQuestion<Source, Answer> => ({ name, read, key });
 
 /** Asks a question of the source; the answer becomes part of the cache key. */
-export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
+export type Ask<Source> = <Answer>(question: CacheQuestion<Source, Answer>) => Answer;
 
 /** The result of a lookup: a cached value or a new one. @experimental */
 export interface CacheEntry<Value> {
@@ -58,7 +58,7 @@ export interface CacheSpec<Source, Value> {
 }
 
 /** All caches of an api, with one common limit in bytes. */
-export interface Caches {
+export interface CacheManager {
   create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
   /** Drops all values, because the model or the settings have changed. Values whose computation is still running are
    *  not cached either. */
@@ -66,12 +66,12 @@ export interface Caches {
 }
 
 interface KeyStep {
-  readonly question: Question<unknown, unknown>;
+  readonly question: CacheQuestion<unknown, unknown>;
   readonly key: unknown;
 }
 
 interface Branch {
-  readonly question: Question<unknown, unknown>;
+  readonly question: CacheQuestion<unknown, unknown>;
   readonly next: Map<unknown, Branch | CachedEntry>;
   readonly parent: Branch | undefined;
   /** The answer to the parent's question that leads to this branch. */
@@ -98,7 +98,7 @@ const MAX_STEPS = 4000;
 
 const estimateKeyBytes = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
 
-const computeKey = (question: Question<unknown, unknown>, answer: unknown): unknown =>
+const computeKey = (question: CacheQuestion<unknown, unknown>, answer: unknown): unknown =>
   question.key === undefined ? answer : question.key(answer);
 
 const noOperation = (): void => undefined;
@@ -115,7 +115,7 @@ export const createCaches = (
   name: string,
   { maxBytes, maxEntries = () => Infinity }: CacheLimits,
   counters: Counters,
-): Caches => {
+): CacheManager => {
   let requests = 0;
   let hits = 0;
   let evictions = 0;
@@ -215,7 +215,7 @@ export const createCaches = (
         const answers = new Map<string, unknown>();
         const startGeneration = generation;
         let isMade = false;
-        const value = make(<Answer>(question: Question<Source, Answer>): Answer => {
+        const value = make(<Answer>(question: CacheQuestion<Source, Answer>): Answer => {
           if (isMade)
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
@@ -225,7 +225,7 @@ export const createCaches = (
           const answer = answerTo(question);
           answers.set(question.name, answer);
           // the root of a cache holds only questions about one type of source
-          const step = question as Question<unknown, unknown>;
+          const step = question as CacheQuestion<unknown, unknown>;
           steps.push({ question: step, key: computeKey(step, answer) });
           return answer;
         });

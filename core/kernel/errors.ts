@@ -30,7 +30,7 @@ export class RelApiError extends Error {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly statusText: string | undefined;
   readonly facts: Readonly<Record<string, Json>>;
-  /** True once the refusal of a limit was counted, because two surfaces may encode the same error. */
+  /** True once the rejection of a limit was counted, because two surfaces may encode the same error. */
   isCounted = false;
 
   constructor(fields: RelApiErrorFields) {
@@ -55,7 +55,7 @@ export const getErrorMessage = (error: unknown): string => (error instanceof Err
 export const presetError = (message: string): RelApiError => new RelApiError({ code: "preset", status: 500, message });
 
 /** Returns the error for a statement beyond the protocol's limit, worded like the errors of the server's own limits. */
-export const tooManyValues = (limit: number): RelApiError =>
+export const valueCountExceeded = (limit: number): RelApiError =>
   new RelApiError({ code: "54000", status: 400, message: `the statement has more than ${limit} values` });
 
 /** Returns the error for a result beyond the limit. The connection is dropped, because the remaining bytes cannot be
@@ -73,7 +73,7 @@ const buildRetryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
 
-/** `facts.sqlstate` is the SQLSTATE with which the server refused the connection. Undefined if no server answered.
+/** `facts.sqlstate` is the SQLSTATE with which the server rejected the connection. Undefined if no server answered.
  *  @rule R-ERR-1 G-DBE-13 */
 export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
@@ -108,7 +108,7 @@ export const modelNotLoaded = (seconds: number): RelApiError =>
   });
 
 /** @rule R-ADM-5, G-DBE-14 */
-export const poolTimeout = (): RelApiError =>
+export const poolTimedOut = (): RelApiError =>
   new RelApiError({
     code: "pool-timeout",
     status: 504,
@@ -117,7 +117,7 @@ export const poolTimeout = (): RelApiError =>
 
 /** Returns the error for a value with NUL, worded like the server's own error. The server never receives the value.
  *  @rule R-ERR-7 */
-export const nulCharacter = (path?: string): RelApiError =>
+export const nulCharacterInvalid = (path?: string): RelApiError =>
   new RelApiError({
     code: "22021",
     status: 400,
@@ -127,7 +127,7 @@ export const nulCharacter = (path?: string): RelApiError =>
 
 /** Returns the error for a value with half of a surrogate pair, worded like the server's own error. The server never
  *  receives the value. @rule R-ERR-7a */
-export const unpairedSurrogate = (text: string, path?: string): RelApiError => {
+export const surrogateUnpaired = (text: string, path?: string): RelApiError => {
   const unit = /\p{Surrogate}/u.exec(text)?.[0].charCodeAt(0) ?? 0;
   // the three bytes that UTF-8 would have for it
   const bytes = [0xed, 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)].map((byte) => `0x${byte.toString(16)}`);
@@ -141,7 +141,7 @@ export const unpairedSurrogate = (text: string, path?: string): RelApiError => {
 
 /** Returns the error for a value with NUL, worded like the server's own error. The server never receives the value.
  *  @rule R-ERR-7 */
-export const nulEscape = (path?: string): RelApiError =>
+export const nulEscapeInvalid = (path?: string): RelApiError =>
   new RelApiError({
     code: "22P05",
     status: 400,
@@ -156,7 +156,7 @@ export const requestCancelled = (): RelApiError =>
 
 /** Returns the error for a session variable that the request needs and the caller lacks. `facts.variable` is the
  *  name. @rule G-FIL-7 */
-export const missingSessionVariable = (name: string): RelApiError =>
+export const sessionVariableMissing = (name: string): RelApiError =>
   new RelApiError({
     code: "missing-session-variable",
     status: 400,
@@ -175,12 +175,12 @@ export const permissionCheckFailed = (path: string): RelApiError =>
   });
 
 /** Returns the error for a sequence step that wrote no row although another step depends on that row. @rule G-NST-6 */
-export const stepWroteNothing = (message: string, path: string): RelApiError =>
+export const stepIneffective = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
 
 /** Returns the error for a contradictory sequence step. The executor throws it after the earlier steps have run. @rule
  *  G-NST-11 */
-export const stepRefused = (message: string, path: string): RelApiError =>
+export const stepRejected = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "step-refused", status: 400, message, path });
 
 /** `none` resets the role in PostgreSQL, so no role can have that name. @rule R-AUT-11 */
@@ -253,7 +253,7 @@ export const bodyTooLarge = (limitBytes: number): RelApiError =>
 
 /** Returns the error for a body with which the bodies of all unanswered requests exceed their common limit. @rule
  *  R-BND-7 */
-export const bodiesTooLarge = (limitBytes: number): RelApiError =>
+export const pendingBodiesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
     status: 413,
@@ -299,10 +299,10 @@ export const pathNotFound = (): RelApiError =>
 export const internalError = (cause: unknown): RelApiError =>
   new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
 
-/** Returns the error for credentials that were read and refused. @rule R-AUT-9 */
-export const tokenRefused = (message: string, details: string | null = null): RelApiError =>
+/** Returns the error for credentials that were read and rejected. @rule R-AUT-9 */
+export const tokenRejected = (message: string, details: string | null = null): RelApiError =>
   new RelApiError({ code: "token-refused", status: 401, message, details });
 
 /** Returns the error for a caller that no auth scheme has identified. @rule R-AUT-6, G-AUTH-5 */
-export const anonymousRefused = (): RelApiError =>
+export const anonymousRejected = (): RelApiError =>
   new RelApiError({ code: "anonymous-refused", status: 401, message: "No auth scheme identified the caller" });

@@ -1,4 +1,4 @@
-/** Intercepts the taps of hooks: adds the names of plugin and hook to errors, and refuses duplicate tap names and
+/** Intercepts the taps of hooks: adds the names of plugin and hook to errors, and rejects duplicate tap names and
  *  promises that are not awaited. Seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";

@@ -38,7 +38,7 @@ const findWordEnd = (text: string, start: number): number => {
 
 /** Returns whether brackets nest deeper than `levels`. The text need not be valid JSON. @rule R-LIM-2 G-LIM-2
  *  @experimental */
-export const isNestedDeeper = (text: string, levels: number): boolean => {
+export const exceedsJsonDepth = (text: string, levels: number): boolean => {
   if (text.length <= levels) return false;
   let depth = 0;
   for (let position = 0; position < text.length;) {

@@ -30,8 +30,8 @@ export const createLogger = (): Logger => {
 
 const formatFields = (fields: LogFields): string => {
   try {
-    return JSON.stringify(fields, (_, fact: unknown) =>
-      typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,
+    return JSON.stringify(fields, (_, fieldValue: unknown) =>
+      typeof fieldValue === "bigint" ? String(fieldValue) : fieldValue instanceof Error ? fieldValue.stack : fieldValue,
     );
   } catch {
     return "(fields that cannot be encoded)";
@@ -46,7 +46,7 @@ const chooseLevel = (status: number): "error" | "warn" | "info" =>
 
 /** Adapts a logger that takes fields before the message, such as bunyan. The option `logger` recognises pino by itself.
  *  @rule X-LOG-2 */
-export const createFieldsLogger = (appLogger: FieldsFirstLogger): Logger => {
+export const adaptFieldsFirstLogger = (appLogger: FieldsFirstLogger): Logger => {
   const write =
     (level: MessageLevel) =>
     (message: string, fields: LogFields = {}): void =>
@@ -87,7 +87,7 @@ const adaptLogger = (appLogger: Logger | AppLogger): Logger => {
     else if (Object.keys(simple).length === 0) members[level]?.(message);
     else members[level]?.(message, simple);
   };
-  return createFieldsLogger({
+  return adaptFieldsFirstLogger({
     error: write("error"),
     warn: write("warn"),
     info: write("info"),

@@ -1,5 +1,5 @@
 /** A session for makers of cached values: every read is a cache question, and so part of the key. @rule R-CAC-1 */
-import { defineQuestion, type Ask, type Question } from "./cache.ts";
+import { defineCacheQuestion, type Ask, type CacheQuestion } from "./cache.ts";
 import { planKey } from "./plan-key.ts";
 import type { Session } from "./session.ts";
 
@@ -8,23 +8,26 @@ export interface SessionSource {
   readonly session: Session;
 }
 
-const ROLE = defineQuestion("session role", ({ session }: SessionSource) => session.role);
-const DATABASE_ROLE = defineQuestion("session database role", ({ session }: SessionSource) => session.databaseRole);
-const IS_ADMIN = defineQuestion("session is admin", ({ session }: SessionSource) => session.isAdmin);
-const IS_ANONYMOUS = defineQuestion("session is anonymous", ({ session }: SessionSource) => session.isAnonymous);
-const IS_BACKEND = defineQuestion("session is backend", ({ session }: SessionSource) => session.isBackend);
-const EXPIRES = defineQuestion("session expiry", ({ session }: SessionSource) => session.expiresAtMs);
-const CLAIMS = defineQuestion("session claims", ({ session }: SessionSource) => session.claims, planKey);
-const CLAIMS_TEXT = defineQuestion("session claims text", ({ session }: SessionSource) => session.claimsText);
-const VARIABLE_NAMES = defineQuestion(
+const ROLE = defineCacheQuestion("session role", ({ session }: SessionSource) => session.role);
+const DATABASE_ROLE = defineCacheQuestion(
+  "session database role",
+  ({ session }: SessionSource) => session.databaseRole,
+);
+const IS_ADMIN = defineCacheQuestion("session is admin", ({ session }: SessionSource) => session.isAdmin);
+const IS_ANONYMOUS = defineCacheQuestion("session is anonymous", ({ session }: SessionSource) => session.isAnonymous);
+const IS_BACKEND = defineCacheQuestion("session is backend", ({ session }: SessionSource) => session.isBackend);
+const EXPIRES = defineCacheQuestion("session expiry", ({ session }: SessionSource) => session.expiresAtMs);
+const CLAIMS = defineCacheQuestion("session claims", ({ session }: SessionSource) => session.claims, planKey);
+const CLAIMS_TEXT = defineCacheQuestion("session claims text", ({ session }: SessionSource) => session.claimsText);
+const VARIABLE_NAMES = defineCacheQuestion(
   "session variable names",
   // `Object.keys` would read the variables of an observed session, whose values would become part of the key
   ({ session }: SessionSource) => Reflect.ownKeys(session.variables) as string[], // variables have no symbols as keys
   planKey,
 );
 
-const createVariableQuestion = (name: string): Question<SessionSource, string | undefined> =>
-  defineQuestion(`session variable ${name}`, ({ session: { variables } }) =>
+const createVariableQuestion = (name: string): CacheQuestion<SessionSource, string | undefined> =>
+  defineCacheQuestion(`session variable ${name}`, ({ session: { variables } }) =>
     Object.hasOwn(variables, name) ? variables[name] : undefined,
   );
 

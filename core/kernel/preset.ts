@@ -14,7 +14,7 @@ export interface Preset {
   /** Plugins that may be missing although `before` names them. A name in `before` that is neither here nor in the
    *  preset is an error. @rule X-START-2 */
   readonly knownPlugins?: readonly string[];
-  /** Options of plugins that the preset may lack. Any other undeclared option is refused. If undefined, undeclared
+  /** Options of plugins that the preset may lack. Any other undeclared option is rejected. If undefined, undeclared
    *  options are only logged. @rule X-SET-6 */
   readonly knownOptions?: readonly string[];
   /** Additional environment variables, by option: the names that other servers use for it. */
@@ -27,7 +27,7 @@ interface Without {
   readonly without: string;
 }
 
-/** An argument of `compose`. A function has `bind`, so the compiler refuses a factory that was not called. */
+/** An argument of `compose`. A function has `bind`, so the compiler rejects a factory that was not called. */
 export type PresetPart = (Preset | Plugin | Without) & { readonly bind?: never };
 
 /** Removes the plugin of that name from the preceding parts. */
@@ -46,7 +46,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   const add = (plugin: Plugin, part: number): void => {
     const present = plugins.get(plugin.name);
     if (present !== undefined && present.plugin !== plugin)
-      throw duplicateNameError(plugin.name, `parts ${present.part} and ${part} of the preset`);
+      throw nameDuplicated(plugin.name, `parts ${present.part} and ${part} of the preset`);
     removedPlugins.delete(plugin.name);
     if (present === undefined) plugins.set(plugin.name, { plugin, part });
   };
@@ -102,7 +102,7 @@ const rejectNonPreset = (value: unknown): void => {
 const removeUndefinedOptions = (options: RelApiOptions): RelApiOptions =>
   Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
 
-const duplicateNameError = (name: string, where: string) =>
+const nameDuplicated = (name: string, where: string) =>
   presetError(`plugin name "${name}" is used twice (${where}): rename one or remove it with without("${name}")`);
 
 const formatNames = (names: Iterable<string>): string => {
@@ -123,15 +123,15 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
     const position = positions.get(plugin.name);
     if (position === undefined) positions.set(plugin.name, i);
     else if (preset.plugins[position] !== plugin)
-      throw duplicateNameError(plugin.name, `plugins ${position + 1} and ${i + 1} of the preset`);
+      throw nameDuplicated(plugin.name, `plugins ${position + 1} and ${i + 1} of the preset`);
   });
   const plugins = preset.plugins.filter((plugin, i) => positions.get(plugin.name) === i);
   for (const plugin of plugins) {
     for (const requiredName of plugin.requires ?? [])
-      if (!positions.has(requiredName)) throw missingPluginError(plugin.name, requiredName, preset);
+      if (!positions.has(requiredName)) throw pluginMissing(plugin.name, requiredName, preset);
     for (const laterName of plugin.before ?? [])
       if (!positions.has(laterName) && !isKnown(preset, laterName))
-        throw unknownBeforeError(plugin.name, laterName, preset);
+        throw laterPluginUnknown(plugin.name, laterName, preset);
   }
   const edges = collectEdges(plugins);
   const waitingPlugins = plugins.toSorted((a, b) => (a.stage ?? Stage.normal) - (b.stage ?? Stage.normal));
@@ -141,7 +141,7 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
     const next = waitingPlugins.findIndex(
       ({ name }) => !edges.some((edge) => edge.second === name && isWaiting(edge.first)),
     );
-    if (next === -1) throw cycleError(edges.filter((edge) => isWaiting(edge.first) && isWaiting(edge.second)));
+    if (next === -1) throw orderCyclic(edges.filter((edge) => isWaiting(edge.first) && isWaiting(edge.second)));
     orderedPlugins.push(...waitingPlugins.splice(next, 1));
   }
   return orderedPlugins;
@@ -171,7 +171,7 @@ const listKnownNames = (preset: Preset): readonly string[] => [
 ];
 
 /** @rule X-START-1 */
-const missingPluginError = (name: string, requiredName: string, preset: Preset) => {
+const pluginMissing = (name: string, requiredName: string, preset: Preset) => {
   const part = preset.removed?.get(requiredName);
   if (part !== undefined)
     return presetError(
@@ -185,13 +185,13 @@ const missingPluginError = (name: string, requiredName: string, preset: Preset) 
 };
 
 /** @rule X-START-2 */
-const unknownBeforeError = (name: string, laterName: string, preset: Preset) =>
+const laterPluginUnknown = (name: string, laterName: string, preset: Preset) =>
   presetError(
     `plugin "${name}" goes before "${laterName}", which no plugin of the preset is called: correct the name, or list it in "knownPlugins" of the preset if that plugin may be absent${buildSuggestion(laterName, listKnownNames(preset))}`,
   );
 
 /** Follows edges until a name repeats. Nodes that only lead into the cycle are omitted. */
-const cycleError = (edges: readonly Edge[]) => {
+const orderCyclic = (edges: readonly Edge[]) => {
   const path: Edge[] = [];
   let pluginName = edges[0]?.first;
   while (pluginName !== undefined && !path.some((edge) => edge.first === pluginName)) {

@@ -78,7 +78,7 @@ const RESERVED_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "lo
 /** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Refuses parts of the same name whose types overlap. `getName` returns undefined for a part without this name.
+/** Rejects parts of the same name whose types overlap. `getName` returns undefined for a part without this name.
  *  `subject` is the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectOverlaps = <Spec extends AcceptedTypes>(
   { getPluginName }: Owners,
@@ -95,7 +95,7 @@ export const rejectOverlaps = <Spec extends AcceptedTypes>(
   });
 };
 
-/** Refuses two parts of the same name. @throws RelApiError `preset` @rule X-START-3 */
+/** Rejects two parts of the same name. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectDuplicates = <Spec extends object>(
   { getPluginName }: Owners,
   parts: Iterable<Spec>,
@@ -125,7 +125,7 @@ const forEachConflict = <Spec>(
   }
 };
 
-/** Refuses names of aggregate functions and orderings that are not identifiers, because they are parsed inside longer
+/** Rejects names of aggregate functions and orderings that are not identifiers, because they are parsed inside longer
  *  texts. @throws RelApiError `preset` */
 export const rejectInvalidNames = <Spec extends object>(
   { getPluginName }: Owners,

@@ -73,18 +73,18 @@ export interface CallerSettings {
 }
 
 /** Returns the key for `Model.relations` and `Model.routines`. */
-export const nameKey = (name: QualifiedName): string => `${name.schema}\u0000${name.name}`;
+export const buildNameKey = (name: QualifiedName): string => `${name.schema}\u0000${name.name}`;
 
 /** Returns whether both names have the same schema and the same name. */
 export const isSameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
 
 /** Returns the relation of that name, or undefined if it is unknown. */
 export const findRelation = (model: Model, name: QualifiedName): Relation | undefined =>
-  model.relations.get(nameKey(name));
+  model.relations.get(buildNameKey(name));
 
 /** Returns all overloads of the function. */
 export const findRoutines = (model: Model, name: QualifiedName): readonly Routine[] =>
-  model.routines.get(nameKey(name)) ?? [];
+  model.routines.get(buildNameKey(name)) ?? [];
 
 const indexColumns = memoize(
   ({ columns }: Relation): ReadonlyMap<string, Column> => new Map(columns.map((column) => [column.name, column])),
@@ -99,7 +99,7 @@ const indexRelationships = memoize(
 );
 
 /** Returns the relationship with that id whose source is the relation. */
-export const relationshipOf = (relation: Relation, id: string): Relationship | undefined =>
+export const findRelationship = (relation: Relation, id: string): Relationship | undefined =>
   indexRelationships(relation).get(id);
 
 /** The first oid of objects that users create. All objects of PostgreSQL itself have smaller ones. */
@@ -142,3 +142,6 @@ export const createEmptyModel = (version: number, schemas: readonly string[]): M
   serverVersion: 0,
   pluginFacts: {},
 });
+
+/** Returns the qualified name of an object without the object's other properties. @experimental */
+export const getQualifiedName = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });

@@ -128,7 +128,7 @@ export interface Relation extends QualifiedName {
   readonly rules?: Readonly<Partial<Record<"insert" | "update" | "delete", "returning" | "separate" | "nothing">>>;
   /** True if inserts cannot use `ON CONFLICT` with the primary key, because of a view's triggers, rules, or a
    *  deferrable key. @rule R-PUT-6 */
-  readonly refusesConflict?: true;
+  readonly rejectsConflict?: true;
   readonly hasRowSecurity: boolean;
   /** The accesses that are proven for any role. `read`: a read runs no user-defined code and contacts no other server.
    *  `write`: the same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and

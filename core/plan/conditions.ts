@@ -5,14 +5,14 @@ import { isLookup, resolveLookup } from "./lookups.ts";
 import { mapPlan, type PlanScope, type PlanPath } from "./walk.ts";
 
 /** Compares a column by an operator's name with an operand or keyword: `compareColumn("id", "eq", { operand })`. */
-export const compareColumn = (
+export const buildColumnComparison = (
   name: string,
   operator: string,
   right: Pick<Comparison, "operand" | "keyword">,
 ): Comparison => ({ kind: "compare", left: { kind: "column", name }, operator, ...right });
 
 /** Returns the condition for the rows of the relation that the plan may use, or undefined for all rows. `path` is the
- *  path to the rows, or undefined if the read names the relation itself. The rule may throw to refuse the plan. */
+ *  path to the rows, or undefined if the read names the relation itself. The rule may throw to reject the plan. */
 export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 
 type FilteredNode = { readonly where?: Predicate };

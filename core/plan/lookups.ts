@@ -1,5 +1,5 @@
 /** Finds the nodes of a plan that read rows of another relation. */
-import { relationshipOf, type QualifiedName, type Relation } from "../model/model.ts";
+import { findRelationship, type QualifiedName, type Relation } from "../model/model.ts";
 import type { Expression, Predicate } from "./plan.ts";
 
 /** Predicates and expressions that read rows of another relation. */
@@ -24,5 +24,5 @@ export const resolveLookup = (
   relation: Relation | undefined,
 ): { readonly target?: QualifiedName; readonly routine?: QualifiedName } => {
   if (node.kind === "exists") return { target: node.from };
-  return "relationship" in node ? ((relation && relationshipOf(relation, node.relationship)) ?? {}) : node;
+  return "relationship" in node ? ((relation && findRelationship(relation, node.relationship)) ?? {}) : node;
 };

@@ -35,8 +35,8 @@ export interface PathKey {
 /** A value computed from one row. */
 export type Expression =
   /** A column of the current row. `scope: "root"` means the row of the outermost predicate, or of the nearest predicate
-   *  with `isRoot` (column comparison with `$`). A name that is not a column is refused (R-NAM-1) and never reaches the
-   *  database. With `isUnknown`, the name is refused whatever the relation. */
+   *  with `isRoot` (column comparison with `$`). A name that is not a column is rejected (R-NAM-1) and never reaches the
+   *  database. With `isUnknown`, the name is rejected whatever the relation. */
   | {
       readonly kind: "column";
       readonly name: string;
@@ -159,10 +159,10 @@ export type Predicate =
    *  and a column of the earlier row (X-SEQ-1). */
   | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] }
   /** The row has one of these keys (X-SEQ-5). */
-  | ({ readonly kind: "keys" } & Keys);
+  | ({ readonly kind: "keys" } & RowKeys);
 
 /** Columns and lists of their values, by which rows are found. */
-export interface Keys {
+export interface RowKeys {
   readonly columns: readonly string[];
   /** The keys, with one value per column. */
   readonly values: readonly (readonly ValueRef[])[];
@@ -415,11 +415,11 @@ export interface Sequence {
   readonly isOne?: boolean;
   /** The error of a later, contradictory part of the request. The steps run only because errors of the steps take
    *  precedence (G-NST-11). */
-  readonly refusal?: Refusal;
+  readonly rejection?: Rejection;
 }
 
 /** An error that ends a sequence after its steps have run. @rule G-NST-11 @experimental */
-export interface Refusal {
+export interface Rejection {
   readonly message: string;
   readonly path: string;
   /** The steps whose rows are necessary to reach the error. */
@@ -447,7 +447,7 @@ export interface StepRequirement {
   readonly sameCountAs?: number;
   /** The keys that each need a row of the step, as the requirement instead of a row. `paths` are the positions of the
    *  keys in the request (X-SEQ-5). */
-  readonly keys?: Keys & { readonly paths: readonly string[] };
+  readonly keys?: RowKeys & { readonly paths: readonly string[] };
   readonly message: string;
   readonly path: string;
 }
@@ -478,7 +478,7 @@ export interface Envelope {
 export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;
 
 /** A plan and the envelope of its result. @experimental */
-export interface Planned {
+export interface PlanWithEnvelope {
   readonly plan: Plan;
   readonly envelope: Envelope;
 }

@@ -1,9 +1,9 @@
 /** Traverses plans. No other file does. The functions track the relation of each node, because relationship ids are
  *  unique only within a relation. */
 import {
-  nameKey,
+  buildNameKey,
   findRelation,
-  relationshipOf,
+  findRelationship,
   findRoutines,
   type Model,
   type QualifiedName,
@@ -204,7 +204,7 @@ export const findReadRelation = (read: Read, model: Model): Relation | undefined
 
 const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update | Delete => {
   const name = write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
-  const relation = walk.model.relations.get(nameKey(name));
+  const relation = walk.model.relations.get(buildNameKey(name));
   const scope = buildScope({ relation, root: relation }, write, undefined, walk);
   const check = mapWhere(write.check, scope, walk);
   const returning = mapOptional(write.returning, (read) => mapRead(read, walk));
@@ -297,7 +297,7 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
 
 const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const { via } = embed;
-  const pathSource = "routine" in via ? via : scope.relation && relationshipOf(scope.relation, via.relationship);
+  const pathSource = "routine" in via ? via : scope.relation && findRelationship(scope.relation, via.relationship);
   const next = withChanges(embed, {
     via:
       "routine" in via

@@ -23,7 +23,7 @@ export interface Setting<Value = unknown, Name extends string = string> {
   readonly acceptsEmpty?: boolean;
   /** True if the setting is read once, at the start. Option sources cannot change such a setting. */
   readonly isFixed?: boolean;
-  /** True if the setting limits requests. Refusals (`limitExceeded`) are counted under the name of the setting. @rule
+  /** True if the setting limits requests. Rejections (`limitExceeded`) are counted under the name of the setting. @rule
    *  R-LIM-1 G-LIM-1 */
   readonly isLimit?: boolean;
 }
@@ -36,7 +36,7 @@ interface DefineSetting {
 }
 
 /** Declares an option of the preset. A plugin lists it in `settings`, and adds its type to `ResolvedOptions` or
- *  `Limits` with `ValuesOf`. `relApi(preset)` uses only the given options, `optionsFromEnvironment` reads the
+ *  `RequestLimits` with `ValuesOf`. `relApi(preset)` uses only the given options, `optionsFromEnvironment` reads the
  *  environment variables. @rule X-SET-1 X-SET-4 */
 export const defineSetting: DefineSetting = <Value, Name extends string>(
   setting: Setting<Value, Name>,

@@ -1,7 +1,7 @@
 /** The options of a preset: core's settings in camelCase, and those that plugins add to `ResolvedOptions`. */
 import type { Duplex } from "node:stream";
 import type { ValuesOf } from "./define-setting.ts";
-import type { Limits } from "../kernel/limits.ts";
+import type { RequestLimits } from "../kernel/limits.ts";
 import type { coreSettings } from "./settings.ts";
 
 /** The lowest level of messages that are logged. */
@@ -61,7 +61,7 @@ interface ObjectOptions {
 }
 
 /** The current options with all defaults. Plugins extend this type. */
-export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, ObjectOptions {
+export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, RequestLimits, ObjectOptions {
   readonly appSettings: Readonly<Record<string, string>>;
 }
 

@@ -81,11 +81,11 @@ export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly
     option === undefined || declaredNames.has(name) ? [] : name,
   );
   for (const name of undeclaredNames)
-    if (knownOptions !== undefined && !knownNames.has(name)) throw unknownOptionError(name, knownNames);
+    if (knownOptions !== undefined && !knownNames.has(name)) throw optionUnknown(name, knownNames);
   return undeclaredNames.filter((name) => !knownNames.has(name));
 };
 
-const unknownOptionError = (name: string, knownNames: Iterable<string>): RelApiError =>
+const optionUnknown = (name: string, knownNames: Iterable<string>): RelApiError =>
   presetError(
     `there is no option "${name}"${buildSuggestion(name, knownNames) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );

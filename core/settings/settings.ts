@@ -77,7 +77,7 @@ export const coreSettings = [
     default: 0,
     unit: "seconds",
     description:
-      "the time for which the start retries if the database refuses the login, or if a certificate is missing or not valid; then the process ends with exit code 1 (C-SET-5). A database that cannot be reached is retried without a limit",
+      "the time for which the start retries if the database rejects the login, or if a certificate is missing or not valid; then the process ends with exit code 1 (C-SET-5). A database that cannot be reached is retried without a limit",
     isFixed: true,
   }),
   defineSetting({
@@ -131,7 +131,7 @@ export const coreSettings = [
     default: 64 * 1024,
     unit: "bytes",
     description:
-      "the maximum size of the path and query of a request, percent-encoded; a longer URL is refused with 414. The limit also holds for each request of a batch, of an MCP tool and of the application. The standalone server accepts headers of the same size in addition",
+      "the maximum size of the path and query of a request, percent-encoded; a longer URL is rejected with 414. The limit also holds for each request of a batch, of an MCP tool and of the application. The standalone server accepts headers of the same size in addition",
     isLimit: true,
     isFixed: true,
   }),
@@ -142,7 +142,7 @@ export const coreSettings = [
     default: 32 * 1024 * 1024,
     unit: "bytes",
     description:
-      "the maximum size of a request body, at most 268435456; a larger body is refused with 413. A compressed body counts with its decompressed size, and CSV also as the JSON of its rows",
+      "the maximum size of a request body, at most 268435456; a larger body is rejected with 413. A compressed body counts with its decompressed size, and CSV also as the JSON of its rows",
     isLimit: true,
     isFixed: true,
   }),
@@ -153,7 +153,7 @@ export const coreSettings = [
     default: 128 * 1024 * 1024,
     unit: "bytes",
     description:
-      "the maximum total size of the decompressed bodies of all unanswered requests; a body above it is refused with 413 and `Retry-After`. Bodies of up to 64 KiB are always accepted, and so is a body if no other one is pending",
+      "the maximum total size of the decompressed bodies of all unanswered requests; a body above it is rejected with 413 and `Retry-After`. Bodies of up to 64 KiB are always accepted, and so is a body if no other one is pending",
     isLimit: true,
     isFixed: true,
   }),
@@ -164,7 +164,7 @@ export const coreSettings = [
     default: 128 * 1024 * 1024,
     unit: "bytes",
     description:
-      "the maximum size of a response from the database, at most 268435456; a request with a larger one is refused with 500 before the response is read",
+      "the maximum size of a response from the database, at most 268435456; a request with a larger one is rejected with 500 before the response is read",
     isLimit: true,
     isFixed: true,
   }),

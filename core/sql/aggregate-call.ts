@@ -1,5 +1,5 @@
-import { catalogText, join, sql, type Sql } from "./fragment.ts";
-import { badPlan, type Compiler } from "./scope.ts";
+import { trustedSql, joinSql, sql, type Sql } from "./fragment.ts";
+import { planInvalid, type Compiler } from "./scope.ts";
 
 /** Compiles the call of an aggregate function: `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-OUT-3 G-AGG-3
  *  G-AGP-2 R-AGG-1 X-AGG-1 */
@@ -10,12 +10,13 @@ export const compileAggregateCall = (
   isDistinct: boolean,
 ): Sql => {
   const spec = registry.aggregates.get(fn);
-  if (spec === undefined) throw badPlan(`no plugin declares the aggregate "${fn}"`);
+  if (spec === undefined) throw planInvalid(`no plugin declares the aggregate "${fn}"`);
   if (spec.compile !== undefined) return spec.compile(operands, isDistinct);
-  const name = catalogText(spec.name);
+  const name = trustedSql(spec.name);
   if (operands.length === 0) return sql`${name}(*)`;
   const distinct = isDistinct ? sql`distinct ` : sql``;
   // an aggregate that accepts any columns takes several of them as one row value; others take arguments
-  const argument = operands.length > 1 && spec.predicate?.columns !== 2 ? sql`(${join(operands)})` : join(operands);
+  const argument =
+    operands.length > 1 && spec.predicate?.columns !== 2 ? sql`(${joinSql(operands)})` : joinSql(operands);
   return sql`${name}(${distinct}${argument})`;
 };

@@ -2,11 +2,11 @@
  *  read. */
 import type { Expression, Output, Predicate, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate-call.ts";
-import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, inlineInteger, joinSql, quoteLiteral, sql, type Sql } from "./fragment.ts";
 import { joinObject } from "./json.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
-import { badPlan, type Compiler } from "./scope.ts";
+import { planInvalid, type Compiler } from "./scope.ts";
 import { compileTypeName } from "./value.ts";
 
 const hasDistinct = (outputs: readonly Output[]): boolean =>
@@ -14,9 +14,9 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
     output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.outputs),
   );
 
-const withoutPosition = (where: Predicate): Predicate =>
+const removeKeyset = (where: Predicate): Predicate =>
   where.kind === "and"
-    ? { ...where, predicates: where.predicates.filter(({ kind }) => kind !== "keyset").map(withoutPosition) }
+    ? { ...where, predicates: where.predicates.filter(({ kind }) => kind !== "keyset").map(removeKeyset) }
     : where;
 
 /** Returns the read of all rows, without the limits of a page. @rule P-RLY-4 */
@@ -26,7 +26,7 @@ const buildUnpagedRead = ({ from, row, where, distinctOn }: Read): Read => ({
   row,
   shape: "rows",
   output: [],
-  where: where && withoutPosition(where),
+  where: where && removeKeyset(where),
   distinctOn,
 });
 
@@ -41,9 +41,9 @@ export const compileAggregateRead = (
 ): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
-  const perRow: Output[] = [];
-  const perRowNames = new Map<string, string>();
-  const overRows: { readonly as: string; readonly sql: Sql }[] = [];
+  const rowOutputs: Output[] = [];
+  const rowOutputNames = new Map<string, string>();
+  const aggregates: { readonly as: string; readonly sql: Sql }[] = [];
   const objects: Sql[] = [];
   let isNumbered = false;
   // PostgreSQL may sort the input of a distinct aggregate, and other aggregates would see that order
@@ -51,22 +51,22 @@ export const compileAggregateRead = (
 
   const compileArgument = (value: Expression): Sql => {
     const key = JSON.stringify(value);
-    const existingName = perRowNames.get(key);
-    if (existingName !== undefined) return ident(inner, existingName);
-    const as = `v${perRow.length}`;
-    perRowNames.set(key, as);
-    perRow.push({ kind: "value", as, value });
-    return ident(inner, as);
+    const existingName = rowOutputNames.get(key);
+    if (existingName !== undefined) return quoteIdentifier(inner, existingName);
+    const as = `v${rowOutputs.length}`;
+    rowOutputNames.set(key, as);
+    rowOutputs.push({ kind: "value", as, value });
+    return quoteIdentifier(inner, as);
   };
   const addAggregate = (fragment: Sql): Sql => {
-    const as = `a${overRows.length}`;
-    overRows.push({ as, sql: fragment });
-    return ident(outer, as);
+    const as = `a${aggregates.length}`;
+    aggregates.push({ as, sql: fragment });
+    return quoteIdentifier(outer, as);
   };
   const compileMember = (output: Output): Sql => {
     switch (output.kind) {
       case "constant":
-        return sql`${literal(output.value)}::text`;
+        return sql`${quoteLiteral(output.value)}::text`;
       case "affected":
         return affectedCount ?? addAggregate(sql`count(*)`);
       case "aggregate": {
@@ -81,24 +81,26 @@ export const compileAggregateRead = (
         );
       }
       case "total":
-        return sql`(select count(*) from (${compileRows(compiler, buildUnpagedRead(read), options).sql}) as ${ident(compiler.alias("_t"))})`;
+        return sql`(select count(*) from (${compileRows(compiler, buildUnpagedRead(read), options).sql}) as ${quoteIdentifier(compiler.alias("_t"))})`;
       case "object":
         return joinObject(compiler, objects, compileMembers(output.outputs));
       case "nodes": {
-        const as = `n${perRow.length}`;
-        perRow.push({ kind: "object", as, outputs: output.outputs });
-        const order = isSorted ? sql` order by ${ident(inner, "rn")}` : sql``;
+        const as = `n${rowOutputs.length}`;
+        rowOutputs.push({ kind: "object", as, outputs: output.outputs });
+        const order = isSorted ? sql` order by ${quoteIdentifier(inner, "rn")}` : sql``;
         if (output.cap !== undefined || isSorted) isNumbered = true;
         const filter =
-          output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
-        const rows = sql`array_agg(${ident(inner, as)}${order})${filter}`;
+          output.cap === undefined
+            ? sql``
+            : sql` filter (where ${quoteIdentifier(inner, "rn")} <= ${inlineInteger(output.cap)})`;
+        const rows = sql`array_agg(${quoteIdentifier(inner, as)}${order})${filter}`;
         if (output.isReversed !== true) return addAggregate(sql`coalesce(array_to_json(${rows}), '[]')`);
         // the list is reversed afterwards, because other aggregates would see an order inside this aggregate
-        const unnestedRow = ident(compiler.alias("_u"));
+        const unnestedRow = quoteIdentifier(compiler.alias("_u"));
         return sql`coalesce((select array_to_json(array_agg(${unnestedRow}.e order by ${unnestedRow}.n desc)) from pg_catalog.unnest(${addAggregate(rows)}) with ordinality as ${unnestedRow} (e, n)), '[]')`;
       }
       default:
-        throw badPlan(`output "${output.kind}" in an aggregate read`);
+        throw planInvalid(`output "${output.kind}" in an aggregate read`);
     }
   };
   const compileMembers = (outputs: readonly Output[]) =>
@@ -106,11 +108,11 @@ export const compileAggregateRead = (
 
   const object = joinObject(compiler, objects, compileMembers(read.output));
   const select = (from: Sql): Sql =>
-    sql`(${join([sql`select ${object} from (${from}) as ${ident(outer)}`, ...objects], " ")})`;
-  if (overRows.length === 0) return select(sql`select`);
-  const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, options).sql;
+    sql`(${joinSql([sql`select ${object} from (${from}) as ${quoteIdentifier(outer)}`, ...objects], " ")})`;
+  if (aggregates.length === 0) return select(sql`select`);
+  const rows = compileRows(compiler, { ...read, shape: "rows", output: rowOutputs, cap: undefined }, options).sql;
   // rows are numbered above the sorted level, because a window in the same level would number them before the sort
   const numberedRows = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
-  const aggregates = join(overRows.map((aggregate) => sql`${aggregate.sql} as ${ident(aggregate.as)}`));
-  return select(sql`select ${aggregates} from (${numberedRows}) as ${ident(inner)}`);
+  const selectList = joinSql(aggregates.map((aggregate) => sql`${aggregate.sql} as ${quoteIdentifier(aggregate.as)}`));
+  return select(sql`select ${selectList} from (${numberedRows}) as ${quoteIdentifier(inner)}`);
 };

@@ -1,5 +1,5 @@
 /** Builds programs that run a read once for each object of a list, in one statement. */
-import { catalogText, flattenFragment, ident, join, slot, sql, toStatement } from "./fragment.ts";
+import { trustedSql, flattenFragment, quoteIdentifier, joinSql, bindSlot, sql, compileSql } from "./fragment.ts";
 import { createProgram, type Program, type ProgramStatement } from "./program.ts";
 
 /** The alias of the objects. It is longer than the aliases that the compiler derives from relation names. */
@@ -14,14 +14,16 @@ export const createBatchProgram = (program: Program, keyCount: number): Program 
   if (statement?.fragment === undefined || program.statements.length !== 1 || program.checks.length > 0)
     throw new TypeError("only a read of one statement runs for a list of objects");
   const read = flattenFragment(statement.fragment).map((chunk) => {
-    if (typeof chunk === "string") return catalogText(chunk);
+    if (typeof chunk === "string") return trustedSql(chunk);
     const { slot: source } = chunk;
-    return "param" in source && source.param < keyCount ? ident(OBJECTS, `k${source.param}`) : slot(source);
+    return "param" in source && source.param < keyCount
+      ? quoteIdentifier(OBJECTS, `k${source.param}`)
+      : bindSlot(source);
   });
-  const names = Array.from({ length: keyCount }, (_, i) => ident(`k${i}`));
-  const objects = sql`rows from (pg_catalog.json_to_recordset(${slot({ param: keyCount }, "json")}) as (${join(names.map((name) => sql`${name} text`))})) with ordinality as ${ident(OBJECTS)} (${join([...names, ident(NUMBER)])})`;
-  const fragment = sql`select '[' || pg_catalog.string_agg(coalesce(_b.body::text, 'null'), ',' order by ${ident(OBJECTS, NUMBER)}) || ']' as body from ${objects} left join lateral (${join(read, "")}) as _b on true`;
-  const batchStatement: ProgramStatement = { ...toStatement(fragment), columns: ["body"], fragment };
+  const names = Array.from({ length: keyCount }, (_, i) => quoteIdentifier(`k${i}`));
+  const objects = sql`rows from (pg_catalog.json_to_recordset(${bindSlot({ param: keyCount }, "json")}) as (${joinSql(names.map((name) => sql`${name} text`))})) with ordinality as ${quoteIdentifier(OBJECTS)} (${joinSql([...names, quoteIdentifier(NUMBER)])})`;
+  const fragment = sql`select '[' || pg_catalog.string_agg(coalesce(_b.body::text, 'null'), ',' order by ${quoteIdentifier(OBJECTS, NUMBER)}) || ']' as body from ${objects} left join lateral (${joinSql(read, "")}) as _b on true`;
+  const batchStatement: ProgramStatement = { ...compileSql(fragment), columns: ["body"], fragment };
   const { relations, isOpenEnded, isProven, plan, plansEachTime } = program;
   return createProgram([batchStatement], {
     relations,

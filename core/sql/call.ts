@@ -1,9 +1,9 @@
 /** Compiles function calls. */
-import { findBaseType, nameKey, findRelation, type Routine } from "../model/model.ts";
+import { findBaseType, buildNameKey, findRelation, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
-import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
+import { trustedSql, empty, quoteIdentifier, inlineInteger, joinSql, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
-import { badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { planInvalid, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileJson, compileValue } from "./value.ts";
 
 /** Compiles the arguments `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the
@@ -11,27 +11,29 @@ import { compileJson, compileValue } from "./value.ts";
 export const compileRoutineArguments = (compiler: Compiler, args: readonly RoutineArgument[], row?: Sql): Sql => {
   const parts = args.map((argument) => {
     const argumentValue = argument.isRow === true && row !== undefined ? row : compileValue(compiler, argument.value);
-    return argument.name === undefined ? argumentValue : sql`${ident(argument.name)} => ${argumentValue}`;
+    return argument.name === undefined ? argumentValue : sql`${quoteIdentifier(argument.name)} => ${argumentValue}`;
   });
-  return join(row === undefined || args.some((argument) => argument.isRow) ? parts : [row, ...parts]);
+  return joinSql(row === undefined || args.some((argument) => argument.isRow) ? parts : [row, ...parts]);
 };
 
 /** Returns the overload that a call names by its oid. */
 export const requireRoutine = (compiler: Compiler, call: RoutineCall): Routine => {
-  const routine = compiler.model.routines.get(nameKey(call.routine))?.find((overload) => overload.oid === call.oid);
-  if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
+  const routine = compiler.model.routines
+    .get(buildNameKey(call.routine))
+    ?.find((overload) => overload.oid === call.oid);
+  if (routine === undefined) throw planInvalid(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;
 };
 
 /** Compiles the arguments `"b" => $2, variadic "c" => $3`. PostgreSQL finds a variadic function only if all parameters
  *  are named, so the arguments include the defaults. @rule R-RPC-5 R-SQL-14 */
 const compileNamedArguments = (routine: Routine, args: ReadonlyMap<string, Sql>): Sql =>
-  join(
+  joinSql(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
-      const argument = args.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
+      const argument = args.get(name) ?? (default_ === undefined ? undefined : sql`(${trustedSql(default_)})`);
       return argument === undefined
         ? []
-        : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${argument}`];
+        : [sql`${mode === "variadic" ? sql`variadic ` : empty}${quoteIdentifier(name)} => ${argument}`];
     }),
   );
 
@@ -59,14 +61,17 @@ export const compileCall = (
   const row = compiler.alias("_p");
   const payloadParameters = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
   const hstores = new Map(payloadParameters.map(({ name, type }) => [name, findHstoreType(compiler.model, type)]));
-  const columns = join(
+  const columns = joinSql(
     payloadParameters.map(
-      ({ name, sqlType }) => sql`${ident(name)} ${hstores.get(name) === undefined ? catalogText(sqlType) : sql`json`}`,
+      ({ name, sqlType }) =>
+        sql`${quoteIdentifier(name)} ${hstores.get(name) === undefined ? trustedSql(sqlType) : sql`json`}`,
     ),
   );
   const compileArgument = ({ name }: { readonly name: string }): Sql => {
     const hstore = hstores.get(name);
-    return hstore === undefined ? ident(row, name) : compileHstoreFromJson(hstore, ident(row, name));
+    return hstore === undefined
+      ? quoteIdentifier(row, name)
+      : compileHstoreFromJson(hstore, quoteIdentifier(row, name));
   };
   const argumentList = compileNamedArguments(
     routine,
@@ -75,8 +80,8 @@ export const compileCall = (
   const json = compileJson(compiler, payload.json, "json");
   const from =
     payload.shape === "object"
-      ? sql`pg_catalog.json_to_record(${json}) as ${ident(row)}(${columns})`
-      : sql`(select * from pg_catalog.json_to_recordset(${json}) as ${ident(row)}(${columns}) limit ${integer(1)}) as ${ident(row)}`;
+      ? sql`pg_catalog.json_to_record(${json}) as ${quoteIdentifier(row)}(${columns})`
+      : sql`(select * from pg_catalog.json_to_recordset(${json}) as ${quoteIdentifier(row)}(${columns}) limit ${inlineInteger(1)}) as ${quoteIdentifier(row)}`;
   return { call: sql`${quoteQualifiedName(routine)}(${argumentList})`, from };
 };
 
@@ -101,7 +106,7 @@ export const compileCallSource = (
   };
   const from =
     compiledCall.from === undefined
-      ? sql`${compiledCall.call} as ${ident(row)}`
-      : sql`${compiledCall.from}, lateral ${compiledCall.call} as ${ident(row)}`;
+      ? sql`${compiledCall.call} as ${quoteIdentifier(row)}`
+      : sql`${compiledCall.from}, lateral ${compiledCall.call} as ${quoteIdentifier(row)}`;
   return { from, scope };
 };

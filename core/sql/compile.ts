@@ -17,12 +17,22 @@ import {
   type EnvelopeColumn,
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
-import { empty, ident, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
+import {
+  empty,
+  quoteIdentifier,
+  isEmpty,
+  joinSql,
+  quoteLiteral,
+  bindSlot,
+  sql,
+  compileSql,
+  type Sql,
+} from "./fragment.ts";
 import { buildObjectText } from "./json.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { convertToShownValue, compileCountRows, compileRows, compileWindow, type CompiledRows } from "./read.ts";
-import { badPlan, type Compiler, type JsonStyle } from "./scope.ts";
+import { planInvalid, type Compiler, type JsonStyle } from "./scope.ts";
 import { compileSequence } from "./sequence.ts";
 import {
   compileReadJson,
@@ -72,7 +82,7 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
       slots.map((statementSlot) => ("param" in statementSlot ? statementSlot.param : 0)),
     );
     const first = 1 + Math.max(...params);
-    const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
+    const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => bindSlot({ param: first + i }, type));
     const isKnown = isProven && usesOnlyBuiltIns(spec, parts.model);
     const programFromRows = compileWritePlan(
       createPlanCompiler(plan, envelope, parts),
@@ -130,9 +140,11 @@ const compileRead = (
   const relation = findReadRelation(read, compiler.model);
   const total = compileTotal(compiler, read, envelope);
   const parts: Sql[] = [];
-  const rowOf = (outputs: readonly string[]): Sql => {
-    const part = ident(compiler.alias("_part"));
-    parts.push(sql` cross join lateral (select ${join(outputs.map((name) => ident(row, name)))}) as ${part}`);
+  const compileRowPart = (outputs: readonly string[]): Sql => {
+    const part = quoteIdentifier(compiler.alias("_part"));
+    parts.push(
+      sql` cross join lateral (select ${joinSql(outputs.map((name) => quoteIdentifier(row, name)))}) as ${part}`,
+    );
     return sql`${part}.*`;
   };
   const columns: EnvelopeColumn[] = [
@@ -144,23 +156,23 @@ const compileRead = (
         rowAlias: row,
         returns: "rows",
         ...describeRows(read, rows, relation),
-        page: { read, buildRow: rowOf },
+        page: { read, buildRow: compileRowPart },
       }),
     },
     ...compileResultColumns(compiler),
   ];
-  const fragment = sql`select ${compileSelectList(columns)} from (${rows.sql}) as ${ident(row)}${join(parts, "")}`;
+  const fragment = sql`select ${compileSelectList(columns)} from (${rows.sql}) as ${quoteIdentifier(row)}${joinSql(parts, "")}`;
   const main = wrapStatement(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return buildProgram(compiler, [main], 0);
   // the planner's number comes from an EXPLAIN of the query that would count the rows (R-CNT-2)
   const plan = sql`explain (format json) ${compileCountRows(createCountCompiler(), read)}`;
-  return buildProgram(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
+  return buildProgram(compiler, [main, { ...compileSql(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
 
 const compileBundleText = (compiler: Compiler, bundle: Bundle): Sql =>
   buildObjectText(
     bundle.fields.map((field) => {
-      if ("value" in field) return { as: field.as, text: literal(JSON.stringify(field.value)) };
+      if ("value" in field) return { as: field.as, text: quoteLiteral(JSON.stringify(field.value)) };
       if ("bundle" in field) return { as: field.as, text: compileBundleText(compiler, field.bundle) };
       const json =
         "statement" in field
@@ -173,7 +185,7 @@ const compileBundleText = (compiler: Compiler, bundle: Bundle): Sql =>
 /** Compiles a declared statement. The statement's relations are unknown, so the program is open-ended. @rule X-GQL-3 */
 const compileStatement = (compiler: Compiler, name: string, args: Readonly<Record<string, ValueRef>>): Sql => {
   const spec = compiler.registry.statements.get(name);
-  if (spec === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
+  if (spec === undefined) throw planInvalid(`no plugin declares the statement "${name}"`);
   compiler.dependencies.isOpenEnded = true;
   const compileStatementArgument = (name: string, type: string): Sql =>
     compileValue(compiler, { ...(args[name] ?? { constant: null }), type });
@@ -242,7 +254,7 @@ const compileWritePlan = (
       ...extra,
       ...compileResultColumns(compiler),
     ];
-    from = sql` from (${rows.sql}) as ${ident(row)}`;
+    from = sql` from (${rows.sql}) as ${quoteIdentifier(row)}`;
   }
   const fragment = sql`with ${write.cte} select ${compileSelectList(columns)}${from}`;
   const statements = [wrapStatement(compiler, fragment, columns, envelope)];
@@ -278,13 +290,13 @@ const buildCountedBody = (read: Read | undefined, { media }: Envelope): ((count:
 const compileStandalone = (
   compiler: Compiler,
   standalone: Sql,
-  bodyOfCount: (count: string) => string,
+  buildBody: (count: string) => string,
   isDeclared: boolean,
 ): Program => {
   const writeStatement: ProgramStatement = {
-    ...toStatement(standalone),
+    ...compileSql(standalone),
     columns: ["page_total", "body"],
-    rowOf: (count) => [count, bodyOfCount(count)],
+    buildRow: (count) => [count, buildBody(count)],
     fragment: standalone,
   };
   const columns = isDeclared ? compileResultColumns(compiler) : [];
@@ -302,7 +314,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const row = compiler.alias("_rows");
   if (plan.returns === "rows" || plan.returns === "row") {
     const read = plan.result;
-    if (read === undefined) throw badPlan("a call that returns rows needs a result to read them with");
+    if (read === undefined) throw planInvalid("a call that returns rows needs a result to read them with");
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);
@@ -319,13 +331,13 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const window = plan.result === undefined ? empty : compileWindow(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   // the function is called only once, although its result is read twice (R-RPC-14)
-  const calledRows = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
+  const calledRows = counts && !isEmpty(window) ? quoteIdentifier(compiler.alias("_called")) : undefined;
   const head = calledRows === undefined ? empty : sql`with ${calledRows} as materialized ${values} `;
   const limitedRows = calledRows ?? sql`${values} as _v`;
   // without `offset 0`, the planner would copy the call of a stable function into both places that read it
   const source = isEmpty(window)
-    ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}`
-    : sql`(select * from ${limitedRows} ${window}) as ${ident(row)}`;
+    ? sql`(select * from ${values} as _v offset 0) as ${quoteIdentifier(row)}`
+    : sql`(select * from ${limitedRows} ${window}) as ${quoteIdentifier(row)}`;
   const columns: EnvelopeColumn[] = [
     ...(counts
       ? [
@@ -336,7 +348,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
         ]
       : []),
     // the count reads the whole row, so that the function is called even if nothing else reads its value
-    { name: "page_total", sql: sql`count(${ident(row)}.*)` },
+    { name: "page_total", sql: sql`count(${quoteIdentifier(row)}.*)` },
     {
       name: "body",
       sql:
@@ -372,11 +384,13 @@ const compileCallRows = (
   if (counts && isLimited && "call" in read.from) {
     // the function is called only once, although its result is read twice (R-RPC-14)
     const source = compileCallSource(compiler, read.from.call);
-    const cte = ident(compiler.alias("_called"));
-    head = sql`with ${cte} as materialized (select ${ident(source.scope.row)}.* from ${source.from}) `;
+    const cte = quoteIdentifier(compiler.alias("_called"));
+    head = sql`with ${cte} as materialized (select ${quoteIdentifier(source.scope.row)}.* from ${source.from}) `;
     const buildCteOptions = (): ReadOptions => {
       const name = compiler.alias(source.scope.row);
-      return { from: { from: sql`${cte} as ${ident(name)}`, scope: { ...source.scope, row: name, isRecord: true } } };
+      return {
+        from: { from: sql`${cte} as ${quoteIdentifier(name)}`, scope: { ...source.scope, row: name, isRecord: true } },
+      };
     };
     options = buildCteOptions();
     total = sql`(select count(*) from (${compileCountRows(compiler, read, buildCteOptions())}) as _c)`;
@@ -395,5 +409,5 @@ const compileCallRows = (
     },
     ...compileResultColumns(compiler),
   ];
-  return compileSingleStatement(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
+  return compileSingleStatement(compiler, columns, head, sql` from (${rows.sql}) as ${quoteIdentifier(row)}`, envelope);
 };

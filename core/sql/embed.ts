@@ -1,18 +1,18 @@
 /** Compiles embeds: creates the context for the compiler of an embedding mode and calls that compiler. */
 import type { EmbedContext, EmbedSql } from "../hooks.ts";
 import { findRowRoutine } from "../model/computed-fields.ts";
-import { findRelation, relationshipOf, type Relation, type Routine } from "../model/model.ts";
+import { findRelation, findRelationship, type Relation, type Routine } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileRoutineArguments } from "./call.ts";
 import { compileExists } from "./exists.ts";
-import { ident, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, sql, type Sql } from "./fragment.ts";
 import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { convertToShownValue, compileRows, expandAll } from "./read.ts";
 import { requireRelationship, compileRelatedRows } from "./related-rows.ts";
 import {
-  badPlan,
+  planInvalid,
   quoteQualifiedName,
   compileRow,
   type CompiledColumn,
@@ -46,7 +46,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     const scope: Scope = { row, relation: target };
     return {
       from: {
-        from: sql`${quoteQualifiedName(via.routine)}(${compileRoutineArguments(compiler, via.arguments ?? [], compileRow(parent))}) as ${ident(row)}`,
+        from: sql`${quoteQualifiedName(via.routine)}(${compileRoutineArguments(compiler, via.arguments ?? [], compileRow(parent))}) as ${quoteIdentifier(row)}`,
         scope,
       },
       isCompared: use.isGrouped,
@@ -71,7 +71,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   let storedTypes: ReadonlyMap<string, number> | undefined;
   const context: EmbedContext = {
     model: compiler.model,
-    parent: ident(parent.row),
+    parent: quoteIdentifier(parent.row),
     alias: () => compiler.alias("_e"),
     target,
     isToOne,
@@ -92,14 +92,14 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     array: (read = embed.read) => compileArrayQuery(compiler, read, createReadOptions()),
     object: (read = embed.read) => compileObjectQuery(compiler, read, createReadOptions()),
     aggregate: (read = embed.read) => compileAggregateRead(compiler, read, createReadOptions()),
-    lateral: (rowsOf, alias) => {
+    lateral: (rows, alias) => {
       const kind = embed.join === "inner" ? sql`join lateral` : sql`left join lateral`;
-      return sql`${kind} (${rowsOf}) as ${ident(alias)} on true`;
+      return sql`${kind} (${rows}) as ${quoteIdentifier(alias)} on true`;
     },
     expand: (outputs) => expandDeep(compiler, target, embed.mode, outputs),
   };
   const embedSql: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
-  if (embedSql === undefined) throw badPlan(`no plugin compiles the embedding mode "${embed.mode}"`);
+  if (embedSql === undefined) throw planInvalid(`no plugin compiles the embedding mode "${embed.mode}"`);
   const columns = embedSql.columns.map(({ stored: storedColumn, ...column }): CompiledColumn => {
     const type = storedColumn === undefined ? undefined : storedTypes?.get(storedColumn);
     if (type === undefined) return column;
@@ -131,7 +131,7 @@ const expandDeep = (
     if (output.kind === "all") return expandAll(relation);
     if (output.kind !== "embed" || output.mode !== mode || output.isHidden === true || !("relationship" in output.via))
       return [output];
-    const target = relationshipOf(relation, output.via.relationship)?.target;
+    const target = findRelationship(relation, output.via.relationship)?.target;
     const inner = target && findRelation(compiler.model, target);
     return [{ ...output, read: { ...output.read, output: expandDeep(compiler, inner, mode, output.read.output) } }];
   });

@@ -2,10 +2,10 @@
 import type { MediaContext } from "../hooks.ts";
 import { findColumn, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
-import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, inlineInteger, joinSql, quoteLiteral, sql, type Sql } from "./fragment.ts";
 import { buildObject, UNNAMED_COLUMN } from "./json.ts";
 import { compileCountRows } from "./read.ts";
-import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
+import { planInvalid, quoteQualifiedName, type Compiler } from "./scope.ts";
 import { INSERTED_COUNT, type CompiledWrite } from "./write.ts";
 
 /** A result column of a statement. */
@@ -29,18 +29,18 @@ export const compileBody = (
     ...parts,
     model: compiler.model,
     // this form denotes the row itself, even if a column has the name of the alias
-    row: sql`(${ident(parts.rowAlias)}.*)`,
+    row: sql`(${quoteIdentifier(parts.rowAlias)}.*)`,
     object:
       parts.areOutputsNamed && parts.outputs.includes("") ? buildRowObject(parts.rowAlias, parts.outputs) : undefined,
     envelope,
     options: envelope.mediaOptions,
   });
-  if (body === undefined) throw badPlan(`no plugin compiles the media type "${envelope.media}"`);
+  if (body === undefined) throw planInvalid(`no plugin compiles the media type "${envelope.media}"`);
   return body;
 };
 
 const buildRowObject = (row: string, outputs: readonly string[]): Sql =>
-  buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED_COLUMN : as) })));
+  buildObject(outputs.map((as) => ({ as, sql: quoteIdentifier(row, as === "" ? UNNAMED_COLUMN : as) })));
 
 /** Compiles the total: `count(*)` if nothing limits an exactly counted read, otherwise a subquery that counts the rows
  *  without the page. The count mode `estimated` counts at most one row more than the cap. Returns undefined if the
@@ -52,7 +52,7 @@ export const compileTotal = (compiler: Compiler, read: Read, envelope: Envelope)
   const rows = compileCountRows(compiler, read);
   const limitedRows =
     envelope.count === "estimated" && envelope.countCap !== undefined
-      ? sql`${rows} limit ${integer(envelope.countCap + 1)}`
+      ? sql`${rows} limit ${inlineInteger(envelope.countCap + 1)}`
       : rows;
   return sql`(select count(*) from (${limitedRows}) as _c)`;
 };
@@ -67,17 +67,17 @@ export const compileLocation = (
   const compileKeyJson = (column: string): Sql => {
     const { fromText, toJson } = compiler.model.representations.get(findColumn(relation, column)?.type ?? 0) ?? {};
     return fromText === undefined || toJson === undefined
-      ? sql`to_json(${ident(column)})`
-      : sql`${quoteQualifiedName(toJson)}(${ident(column)})`;
+      ? sql`to_json(${quoteIdentifier(column)})`
+      : sql`${quoteQualifiedName(toJson)}(${quoteIdentifier(column)})`;
   };
-  return sql`(select json_build_array(${join(key.map((column) => sql`min(${compileKeyJson(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
+  return sql`(select json_build_array(${joinSql(key.map((column) => sql`min(${compileKeyJson(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
 };
 
 /** Compiles the number of rows that the write has inserted, as text. The number is NULL if no row was counted. @rule
  *  R-UPS-4 R-PUT-4 */
 export const compileInsertedCount = (): EnvelopeColumn => ({
   name: "inserted",
-  sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED_COUNT)}, true), '')`,
+  sql: sql`nullif(pg_catalog.current_setting(${quoteLiteral(INSERTED_COUNT)}, true), '')`,
 });
 
 /** Returns the output names in order, if the read determines them. */

@@ -15,13 +15,13 @@ import { findClosestNames } from "../kernel/did-you-mean.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate-call.ts";
-import { ident, join, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, joinSql, sql, type Sql } from "./fragment.ts";
 import { rejectColumn } from "./names.ts";
 import { compileRoutineArguments } from "./call.ts";
 import { compileRelatedRows, type RelatedRows } from "./related-rows.ts";
 import {
   openScope,
-  badPlan,
+  planInvalid,
   quoteQualifiedName,
   compileRow,
   type CompiledValue,
@@ -60,7 +60,7 @@ const followPath = (
   const steps = path.map(({ arrow, key }) => sql`${ARROWS[arrow]}${compileValue(compiler, key)}`);
   const last = path[path.length - 1];
   return {
-    sql: sql`(${isJson ? start : sql`pg_catalog.to_jsonb(${start})`}${join(steps, "")})`,
+    sql: sql`(${isJson ? start : sql`pg_catalog.to_jsonb(${start})`}${joinSql(steps, "")})`,
     type: findType(compiler, last?.arrow === "->>" ? "text" : isJson ? declaredType.name : "jsonb"),
     column: undefined,
   };
@@ -74,7 +74,7 @@ const castRowToAncestor = ({ model }: Compiler, scope: Scope, routine: Routine |
   const isOwn = routine?.parameters.some(({ type }) => type === scope.relation?.rowType) === true;
   return type === undefined || isOwn
     ? compileRow(scope)
-    : sql`(${compileRow(scope)})::${ident(type.schema, type.name)}`;
+    : sql`(${compileRow(scope)})::${quoteIdentifier(type.schema, type.name)}`;
 };
 
 /** Returns whether the expression has bound path keys. PostgreSQL uses an index on the expression only if the planner
@@ -102,13 +102,13 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         )
           return rejectColumn(compiler, columnScope, expression.name);
         const type = findType(compiler, system);
-        const column = ident(columnScope.row, expression.name);
+        const column = quoteIdentifier(columnScope.row, expression.name);
         return expression.path === undefined || expression.path.length === 0
           ? { sql: column, type, column: undefined }
           : followPath(compiler, column, type, undefined, expression.path);
       }
       const type = findBaseType(compiler.model, oid);
-      const column = ident(columnScope.row, expression.name);
+      const column = quoteIdentifier(columnScope.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0)
         return followPath(compiler, column, type, declaredColumn, expression.path);
       return { sql: column, type, column: declaredColumn, representedType: oid };
@@ -153,7 +153,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const inner = compileExpression(compiler, expression.value, scope);
       const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
       const [first] = specs;
-      if (first === undefined) throw badPlan(`no plugin declares the ordering "${expression.ordering}"`);
+      if (first === undefined) throw planInvalid(`no plugin declares the ordering "${expression.ordering}"`);
       const spec = specs.find((candidate) => matchesType(candidate, inner.type));
       if (spec === undefined && inner.type !== undefined)
         throw orderingUnknown(expression.ordering, inner.type.sqlName, new Set(specs.flatMap(({ types }) => types)));
@@ -209,16 +209,16 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const where =
         expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
       return {
-        sql: sql`(select ${call} from ${quoteQualifiedName(expression.routine)}(${compileRoutineArguments(compiler, expression.arguments ?? [], compileRow(scope))}) as ${ident(inner.row)}${where})`,
+        sql: sql`(select ${call} from ${quoteQualifiedName(expression.routine)}(${compileRoutineArguments(compiler, expression.arguments ?? [], compileRow(scope))}) as ${quoteIdentifier(inner.row)}${where})`,
         type: undefined,
         column: undefined,
       };
     }
     case "output":
-      throw badPlan(`no output "${expression.as}" to order groups by`);
+      throw planInvalid(`no output "${expression.as}" to order groups by`);
     case "embedded": {
       const embed = scope.embeds?.get(expression.embed);
-      if (embed === undefined) throw badPlan(`no embed "${expression.embed}" to order by`);
+      if (embed === undefined) throw planInvalid(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
       if (!embed.keys.includes(expression.name))
         throw columnUnknown(
@@ -226,7 +226,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
           expression.name,
           findClosestNames(expression.name, embed.keys),
         );
-      let result = sql`${embed.row}.${ident(expression.name)}`;
+      let result = sql`${embed.row}.${quoteIdentifier(expression.name)}`;
       // the path applies to the value directly, without to_jsonb (R-ORD-4)
       for (const step of expression.path ?? []) {
         const key = compileValue(compiler, step.key);

@@ -1,7 +1,7 @@
 /** Builds SQL text with interpolations. Each interpolation is a quoted identifier, another fragment, or a bound value,
  *  but never text from outside. */
 
-import { tooManyValues } from "../kernel/errors.ts";
+import { valueCountExceeded } from "../kernel/errors.ts";
 
 /** The value of a parameter, as the server receives it. Strings are sent without a declared type. @experimental */
 export type BoundValue = string | null | Uint8Array;
@@ -77,7 +77,9 @@ export const sql = (strings: TemplateStringsArray, ...interpolations: readonly S
     if (i >= interpolations.length) return;
     const interpolation: unknown = interpolations[i];
     if (!isSql(interpolation))
-      throw new TypeError(`expected an SQL fragment, not a ${typeof interpolation}: use ident() or value()`);
+      throw new TypeError(
+        `expected an SQL fragment, not a ${typeof interpolation}: use quoteIdentifier() or bindValue()`,
+      );
     if (!isEmpty(interpolation)) parts.push(interpolation);
   });
   return createFragment(parts);
@@ -89,26 +91,26 @@ export const empty: Sql = createFragment([]);
 export const isEmpty = (fragment: Sql): boolean => fragment.parts.length === 0;
 
 /** Creates `"a"."b"`: each part is quoted, `"` is doubled, and everything from a NUL on is dropped. @rule R-PROF-5 */
-export const ident = (...parts: readonly string[]): Sql => createFragment([parts.map(quoteIdent).join(".")]);
+export const quoteIdentifier = (...parts: readonly string[]): Sql => createFragment([parts.map(quoteName).join(".")]);
 
-const quoteIdent = (name: string): string => {
+const quoteName = (name: string): string => {
   const nul = name.indexOf("\u0000");
   return `"${(nul === -1 ? name : name.slice(0, nul)).replaceAll('"', '""')}"`;
 };
 
 /** Creates a parameter whose value is part of the plan. `type` is a catalog type name to cast to. */
-export const value = (boundValue: BoundValue, type?: string): Sql => slot({ fixed: boundValue }, type);
+export const bindValue = (boundValue: BoundValue, type?: string): Sql => bindSlot({ fixed: boundValue }, type);
 
 /** Creates a parameter whose value is bound for each run. */
-export const slot = (source: Slot, type?: string): Sql =>
+export const bindSlot = (source: Slot, type?: string): Sql =>
   createFragment(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
 
 /** Creates a fragment of text that the catalog wrote (type names, default expressions). The text must never come from a
  *  request. */
-export const catalogText = (text: string): Sql => createFragment([text]);
+export const trustedSql = (text: string): Sql => createFragment([text]);
 
 /** Joins fragments with a separator. */
-export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
+export const joinSql = (fragments: readonly Sql[], separator = ", "): Sql => {
   const parts: (Chunk | Sql)[] = [];
   fragments.forEach((fragment, i) => {
     if (i > 0) parts.push(separator);
@@ -119,15 +121,15 @@ export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
 
 /** Creates a string constant in the text itself. The constant is for output names from the schema, which must be part
  *  of the plan key. */
-export const literal = (text: string): Sql => {
+export const quoteLiteral = (text: string): Sql => {
   const clean = text.replaceAll("\u0000", "");
   const body = clean.replaceAll("'", "''");
   return createFragment([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
 };
 
 /** Creates a whole number in the text itself. @throws TypeError if the number is not a safe integer */
-export const integer = (number: number): Sql => {
-  if (!Number.isSafeInteger(number)) throw new TypeError("integer() requires a whole number");
+export const inlineInteger = (number: number): Sql => {
+  if (!Number.isSafeInteger(number)) throw new TypeError("inlineInteger() requires a whole number");
   return createFragment([String(number)]);
 };
 
@@ -142,7 +144,7 @@ const MAX_VALUES = 65_535;
 
 /** Numbers the slots `$1…`, one per occurrence, because a shared number would force one inferred type on different
  *  positions. @throws RelApiError `54000` if a statement has too many values @experimental */
-export const toStatement = (fragment: Sql): Statement => {
+export const compileSql = (fragment: Sql): Statement => {
   const slots: Slot[] = [];
   let text = "";
   for (const chunk of flattenFragment(fragment)) {
@@ -154,6 +156,6 @@ export const toStatement = (fragment: Sql): Statement => {
     slots.push(source);
     text += `$${slots.length}`;
   }
-  if (slots.length > MAX_VALUES) throw tooManyValues(MAX_VALUES);
+  if (slots.length > MAX_VALUES) throw valueCountExceeded(MAX_VALUES);
   return { text, slots };
 };

@@ -3,9 +3,9 @@ import { findRelation } from "../model/model.ts";
 import type { ReadFrom } from "../plan/plan.ts";
 import { compileCallSource } from "./call.ts";
 import type { PlannerLevel } from "./exists.ts";
-import { ident, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, sql, type Sql } from "./fragment.ts";
 import type { RelatedRows } from "./related-rows.ts";
-import { badPlan, addDependency, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { planInvalid, addDependency, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileCurrentRows, compileWrittenRows } from "./step-rows.ts";
 
 /** The origin of a level's rows, if the read itself does not determine the origin. */
@@ -49,7 +49,7 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
     const from =
       row === source.relation.name
         ? quoteQualifiedName(source.relation)
-        : sql`${quoteQualifiedName(source.relation)} as ${ident(row)}`;
+        : sql`${quoteQualifiedName(source.relation)} as ${quoteIdentifier(row)}`;
     return {
       from,
       scope: {
@@ -71,14 +71,14 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
         ? compileWrittenRows(source.steps, source.written)
         : compileCurrentRows(source.steps, source.written, key);
     return {
-      from: sql`${rows} as ${ident(row)}`,
+      from: sql`${rows} as ${quoteIdentifier(row)}`,
       scope: { row, relation, isRecord: true },
       on: undefined,
     };
   }
-  if (options.writeName === undefined) throw badPlan("a read of written rows without a write");
+  if (options.writeName === undefined) throw planInvalid("a read of written rows without a write");
   return {
-    from: sql`${options.writeName} as ${ident(row)}`,
+    from: sql`${options.writeName} as ${quoteIdentifier(row)}`,
     scope: { row, relation, isRecord: true, systemColumns: options.returnedColumns },
     on: undefined,
   };

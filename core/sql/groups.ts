@@ -1,7 +1,7 @@
 /** Compiles objects in the rows of a grouped read: the groups are a level of their own, and an outer level builds the
  *  objects. A subquery among the aggregates would prevent parallel aggregation, and run for each group. */
 import type { Output, Read } from "../plan/plan.ts";
-import { ident, literal, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, quoteLiteral, sql, type Sql } from "./fragment.ts";
 
 interface Member {
   readonly as: string;
@@ -28,11 +28,11 @@ export const flattenGroups = (
   const buildMember = (output: Output): Member => {
     const as = "as" in output ? output.as : "";
     if (output.kind === "object") return { as, sql: buildGroupObject(output.outputs.map(buildMember)) };
-    if (output.kind === "constant") return { as, sql: sql`${literal(output.value)}::text` };
+    if (output.kind === "constant") return { as, sql: sql`${quoteLiteral(output.value)}::text` };
     const name = `g${flat.length}`;
     // the output is a value or an aggregate, which both have a name
     flat.push({ ...output, as: name } as Output);
-    return { as, sql: ident(row, name) };
+    return { as, sql: quoteIdentifier(row, name) };
   };
   const members = read.output.map(buildMember);
   return { groups: { ...read, output: flat }, members };

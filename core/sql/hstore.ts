@@ -1,7 +1,7 @@
 /** Reads JSON objects as values of `hstore`, because responses contain `hstore` values as objects. @rule R-BODY-10
  *  G-TYP-41 */
 import { findBaseType, type Model, type PgType } from "../model/model.ts";
-import { catalogText, ident, sql, type Sql } from "./fragment.ts";
+import { trustedSql, quoteIdentifier, sql, type Sql } from "./fragment.ts";
 
 /** Returns the `hstore` type if the given type is `hstore` or a domain over `hstore`. */
 export const findHstoreType = (model: Model, type: number): PgType | undefined => {
@@ -15,12 +15,12 @@ export const compileHstoreFromJson = (
   json: Sql,
 ): Sql => sql`case pg_catalog.json_typeof(${json})
   when 'object' then (
-    select coalesce(${ident(schema, "hstore")}(pg_catalog.array_agg(_e.key), pg_catalog.array_agg(_e.value)), '')
+    select coalesce(${quoteIdentifier(schema, "hstore")}(pg_catalog.array_agg(_e.key), pg_catalog.array_agg(_e.value)), '')
     from pg_catalog.json_each_text(${json}) as _e
   )
-  else (${json} #>> '{}')::${catalogText(sqlName)}
+  else (${json} #>> '{}')::${trustedSql(sqlName)}
 end`;
 
 /** Compiles the conversion of a text, which is a JSON object or in the syntax of `hstore`. */
 export const compileHstoreFromText = (hstore: PgType, text: Sql): Sql =>
-  sql`case when ${text} ~ '^\\s*[{]' then ${compileHstoreFromJson(hstore, sql`${text}::json`)} else ${text}::${catalogText(hstore.sqlName)} end`;
+  sql`case when ${text} ~ '^\\s*[{]' then ${compileHstoreFromJson(hstore, sql`${text}::json`)} else ${text}::${trustedSql(hstore.sqlName)} end`;

@@ -1,6 +1,6 @@
 /** Compiles the rows of a read to JSON. */
 import type { Read } from "../plan/plan.ts";
-import { ident, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, sql, type Sql } from "./fragment.ts";
 import { compileArray, buildObject, isInvalidName, UNNAMED_COLUMN } from "./json.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
@@ -22,7 +22,7 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): 
     // directives have skipped every field (G-DOC-12), but the rows remain
     const nothing = sql`'{}'::json`;
     return {
-      from: sql`(${compileRows(compiler, read, options).sql}) as ${ident(row)}`,
+      from: sql`(${compileRows(compiler, read, options).sql}) as ${quoteIdentifier(row)}`,
       element: nothing,
       object: nothing,
     };
@@ -35,12 +35,15 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): 
     return { ...output, as: `_relapi_${i}` };
   });
   const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output: outputs }, options);
-  const from = sql`(${rows.sql}) as ${ident(row)}`;
+  const from = sql`(${rows.sql}) as ${quoteIdentifier(row)}`;
   // a flat embed may have a column with an empty name
   if (oddNames.size === 0 && !rows.keys.includes(""))
-    return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
+    return { from, element: sql`${quoteIdentifier(row)}.*`, object: sql`row_to_json(${quoteIdentifier(row)}.*)` };
   const object = buildObject(
-    rows.keys.map((key) => ({ as: oddNames.get(key) ?? key, sql: ident(row, key === "" ? UNNAMED_COLUMN : key) })),
+    rows.keys.map((key) => ({
+      as: oddNames.get(key) ?? key,
+      sql: quoteIdentifier(row, key === "" ? UNNAMED_COLUMN : key),
+    })),
   );
   return { from, element: object, object };
 };

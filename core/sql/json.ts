@@ -1,5 +1,5 @@
 /** Builds all JSON objects and arrays. */
-import { ident, join, literal, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, joinSql, quoteLiteral, sql, type Sql } from "./fragment.ts";
 import type { Compiler, JsonStyle } from "./scope.ts";
 
 /** The length to which PostgreSQL truncates identifiers. */
@@ -25,11 +25,12 @@ export const buildObject = (members: readonly { readonly as: string; readonly sq
   if (members.length === 0) return sql`'{}'::json`;
   if (members.some((member) => isInvalidName(member.as))) {
     const parts = members.map(
-      (member) => sql`${literal(`${JSON.stringify(member.as)}:`)} || coalesce(to_json(${member.sql})::text, 'null')`,
+      (member) =>
+        sql`${quoteLiteral(`${JSON.stringify(member.as)}:`)} || coalesce(to_json(${member.sql})::text, 'null')`,
     );
-    return sql`('{' || ${join(parts, " || ',' || ")} || '}')::json`;
+    return sql`('{' || ${joinSql(parts, " || ',' || ")} || '}')::json`;
   }
-  return sql`(select row_to_json(_o.*) from (select ${join(members.map((member) => sql`${member.sql} as ${ident(member.as)}`))}) as _o)`;
+  return sql`(select row_to_json(_o.*) from (select ${joinSql(members.map((member) => sql`${member.sql} as ${quoteIdentifier(member.as)}`))}) as _o)`;
 };
 
 /** Builds an object in FROM, where PostgreSQL plans the object together with its level. A subquery in the select list
@@ -40,9 +41,9 @@ export const joinObject = (
   members: readonly { readonly as: string; readonly sql: Sql }[],
 ): Sql => {
   if (members.length === 0 || members.some(({ as }) => isInvalidName(as))) return buildObject(members);
-  const row = ident(compiler.alias("_o"));
+  const row = quoteIdentifier(compiler.alias("_o"));
   joins.push(
-    sql`cross join lateral (select ${join(members.map((member) => sql`${member.sql} as ${ident(member.as)}`))}) as ${row}`,
+    sql`cross join lateral (select ${joinSql(members.map((member) => sql`${member.sql} as ${quoteIdentifier(member.as)}`))}) as ${row}`,
   );
   return sql`row_to_json(${row}.*)`;
 };
@@ -53,7 +54,7 @@ const concatenate = (parts: readonly Sql[]): Sql => {
   const half = Math.ceil(parts.length / 2);
   return half < parts.length
     ? sql`(${concatenate(parts.slice(0, half))} || ${concatenate(parts.slice(half))})`
-    : join(parts);
+    : joinSql(parts);
 };
 
 /** Builds the text `{"a":1,"b":…}` from members that are JSON text. PostgreSQL would plan a json value as a row, and
@@ -62,6 +63,6 @@ export const buildObjectText = (members: readonly { readonly as: string; readonl
   members.length === 0
     ? sql`'{}'`
     : concatenate([
-        ...members.flatMap(({ as, text }, i) => [literal(`${i === 0 ? "{" : ","}${JSON.stringify(as)}:`), text]),
-        literal("}"),
+        ...members.flatMap(({ as, text }, i) => [quoteLiteral(`${i === 0 ? "{" : ","}${JSON.stringify(as)}:`), text]),
+        quoteLiteral("}"),
       ]);

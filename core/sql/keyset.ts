@@ -2,7 +2,7 @@
 import type { PgType } from "../model/model.ts";
 import type { Predicate, ValueRef } from "../plan/plan.ts";
 import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
-import { ident, join, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, joinSql, sql, type Sql } from "./fragment.ts";
 import type { CompiledValue, Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
@@ -27,7 +27,7 @@ const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 const findComparisons = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return DEFAULT_COMPARISONS;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : DEFAULT_COMPARISONS;
-  const qualifyOperator = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
+  const qualifyOperator = (name: Sql): Sql => sql`operator(${quoteIdentifier(type.schema)}.${name})`;
   return { less: qualifyOperator(less), equal: qualifyOperator(equal), greater: qualifyOperator(greater) };
 };
 
@@ -58,7 +58,7 @@ interface KeysetTerm {
 /** Compiles one side of a row comparison such as `(a, b) > ($1, $2)`. */
 const compileTuple = (terms: readonly KeysetTerm[], compileTerm: (term: KeysetTerm) => Sql | undefined): Sql => {
   const parts = terms.flatMap((term) => compileTerm(term) ?? []);
-  return parts.length === 1 ? sql`${join(parts)}` : sql`(${join(parts)})`;
+  return parts.length === 1 ? sql`${joinSql(parts)}` : sql`(${joinSql(parts)})`;
 };
 
 const compileRowComparison = (terms: readonly KeysetTerm[], operator: Sql): Sql =>
@@ -68,7 +68,7 @@ const chooseFollowingOperator = ({ isDescending, comparison }: KeysetTerm): Sql 
   isDescending ? comparison.less : comparison.greater;
 
 const joinConditions = (parts: readonly Sql[]): Sql =>
-  parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`;
+  parts.length === 1 ? joinSql(parts) : sql`(${joinSql(parts, " and ")})`;
 
 /** Returns the leading terms that one row comparison can cover. */
 const takeComparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[] => {
@@ -123,6 +123,6 @@ export const compileKeysetCondition = (
   }
   const rowBounds =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];
-  const alternatives = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
+  const alternatives = cases.length === 0 ? sql`false` : sql`(${joinSql(cases, " or ")})`;
   return joinConditions([...rowBounds, alternatives]);
 };

@@ -1,4 +1,4 @@
-/** Refuses unknown names before PostgreSQL sees them. PostgreSQL would read `"row"."name"` as a function of the row or
+/** Rejects unknown names before PostgreSQL sees them. PostgreSQL would read `"row"."name"` as a function of the row or
  *  a system column. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../kernel/errors.ts";
 import { findClosestNames } from "../kernel/did-you-mean.ts";
@@ -17,7 +17,7 @@ const listShownColumns = (
   return routine !== undefined && callerVisibility.mayCall(routine) ? [...(columns?.keys() ?? [])] : [];
 };
 
-/** Refuses the name of an unknown column of a row. @throws RelApiError 42703 */
+/** Rejects the name of an unknown column of a row. @throws RelApiError 42703 */
 export const rejectColumn = (compiler: Compiler, scope: Scope, name: string): never => {
   const { relation, routine } = scope;
   const type = routine && findBaseType(compiler.model, routine.returns.type);
@@ -25,7 +25,7 @@ export const rejectColumn = (compiler: Compiler, scope: Scope, name: string): ne
   throw columnUnknown(row, name, findClosestNames(name, listShownColumns(compiler, scope)));
 };
 
-/** Refuses the name of an unknown column in a conflict target. @throws RelApiError 42703 */
+/** Rejects the name of an unknown column in a conflict target. @throws RelApiError 42703 */
 export const rejectTargetColumn = (compiler: Compiler, relation: Relation, name: string): never => {
   throw targetColumnUnknown(relation.name, name, findClosestNames(name, listShownColumns(compiler, { relation })));
 };

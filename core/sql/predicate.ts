@@ -5,12 +5,12 @@ import { compileRoutineArguments } from "./call.ts";
 import { compileKeysetCondition } from "./keyset.ts";
 import { compileExists } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
-import { empty, ident, join, sql, type Sql } from "./fragment.ts";
+import { empty, quoteIdentifier, joinSql, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromText } from "./hstore.ts";
 import { compileRelatedRows } from "./related-rows.ts";
 import {
   openScope,
-  badPlan,
+  planInvalid,
   quoteQualifiedName,
   compileRow,
   type CompiledValue,
@@ -33,10 +33,10 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       if (predicate.kind === "or") {
         // PostgreSQL plans each part of an `or` separately, so its conditions do not become joins
         const parts = predicate.predicates.map((part) => compilePredicate(compiler, part, withoutJoins(innerScope)));
-        return sql`(${join(parts, " or ")})`;
+        return sql`(${joinSql(parts, " or ")})`;
       }
       const parts = predicate.predicates.map((part) => compilePredicate(compiler, part, innerScope));
-      return sql`(${join(parts, " and ")})`;
+      return sql`(${joinSql(parts, " and ")})`;
     }
     case "not":
       return sql`not (${compilePredicate(compiler, predicate.predicate, isExistence(predicate.predicate) ? scope : withoutJoins(scope))})`;
@@ -51,7 +51,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       compiler.dependencies.isOpenEnded = true;
       return compileRowsExist(
         scope,
-        sql`${quoteQualifiedName(predicate.routine)}(${compileRoutineArguments(compiler, predicate.arguments ?? [], compileRow(scope))}) as ${ident(inner.row)}`,
+        sql`${quoteQualifiedName(predicate.routine)}(${compileRoutineArguments(compiler, predicate.arguments ?? [], compileRow(scope))}) as ${quoteIdentifier(inner.row)}`,
         undefined,
         compiler,
         predicate.where,
@@ -62,7 +62,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const inner = openScope(compiler, scope, predicate.from);
       return compileRowsExist(
         scope,
-        sql`${quoteQualifiedName(predicate.from)} as ${ident(inner.row)}`,
+        sql`${quoteQualifiedName(predicate.from)} as ${quoteIdentifier(inner.row)}`,
         undefined,
         compiler,
         predicate.where,
@@ -71,7 +71,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     }
     case "embedded": {
       const embed = scope.embeds?.get(predicate.embed);
-      if (embed === undefined) throw badPlan(`no embed "${predicate.embed}"`);
+      if (embed === undefined) throw planInvalid(`no embed "${predicate.embed}"`);
       // the test concerns the existence of the row, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
@@ -103,14 +103,14 @@ const compileRowsExist = (
     if (where !== undefined) conditions.push(compilePredicate(compiler, where, { ...scope, level }));
     return conditions.length === 0
       ? sql`select 1 from ${from}`
-      : sql`select 1 from ${from} where ${join(conditions, " and ")}`;
+      : sql`select 1 from ${from} where ${joinSql(conditions, " and ")}`;
   });
 
 /** Compiles the right side of a comparison. */
 const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
   if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
   if ("items" in operand)
-    return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
+    return sql`array[${joinSql(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
   if ("fields" in operand) return empty; // the fields are compiled by `FilterContext.field`
   return compileValue(compiler, operand);
 };
@@ -137,7 +137,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined)
-    throw badPlan(
+    throw planInvalid(
       `no plugin compiles the operator "${comparison.operator}" for ${leftOperand.type?.name ?? "this type"}`,
     );
   return sql`(${fragment})`;

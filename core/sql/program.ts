@@ -1,5 +1,5 @@
 /** Defines programs: the statements that plans compile to. */
-import type { Plan, Planned } from "../plan/plan.ts";
+import type { Plan, PlanWithEnvelope } from "../plan/plan.ts";
 import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 
 /** One SQL statement of a program. @experimental */
@@ -11,7 +11,7 @@ export interface ProgramStatement {
   /** True if the statement returns several rows of one column, which line feeds join to one text. */
   readonly isMultiRow?: boolean;
   /** Returns the result columns of a statement without rows, from the number of written rows. @rule R-SQL-16 */
-  readonly rowOf?: (count: string) => readonly string[];
+  readonly buildRow?: (count: string) => readonly string[];
   /** The position in the request, for errors that the database raises in the statement. */
   readonly path?: string;
   /** The fragment of the text, for plugins that build other statements around it. */
@@ -22,8 +22,8 @@ export interface ProgramStatement {
 export interface ProgramCheck {
   readonly statement: number;
   readonly column: string;
-  /** A `refusal` reads no column and always fails. */
-  readonly kind: "permission" | "step" | "refusal";
+  /** A `rejection` reads no column and always fails. */
+  readonly kind: "permission" | "step" | "rejection";
   readonly message: string;
   /** The position in the request that the error names. By default, the path of the program's main statement. */
   readonly path?: string;
@@ -67,12 +67,12 @@ export interface Program {
   /** True if the program runs no user-defined code. The result of a proven read is the same for all callers with one
    *  database role and equal slot values. Undefined if unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
-  /** The same program with another row source. The source may refuse the rows. @rule X-INS-1 */
+  /** The same program with another row source. The source may reject the rows. @rule X-INS-1 */
   readonly withRows?: ProgramWithRows;
   /** The plan of a program that only reads, after `transformPlan`. */
   readonly plan?: Plan;
   /** The plan and envelope before `transformPlan`. Undefined for a program that a plugin has written. */
-  readonly planned?: Planned;
+  readonly planned?: PlanWithEnvelope;
 }
 
 /** Returns a program of these statements. Unless `properties` overrides it, the result is the row of the last
@@ -95,13 +95,13 @@ const EXPLAIN = /^explain \([^)]*\) /;
 export const explainProgram = (
   { statements, main, relations, isOpenEnded }: Program,
   options: string,
-  columnOf: (statement: number) => string = () => "plan",
+  nameColumn: (statement: number) => string = () => "plan",
 ): Program =>
   createProgram(
     statements.map(({ text, slots, path }, index) => ({
       text: `explain (${options}) ${text.replace(EXPLAIN, "")}`,
       slots,
-      columns: [columnOf(index)],
+      columns: [nameColumn(index)],
       isMultiRow: true,
       path,
     })),

@@ -7,7 +7,7 @@ import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate-call.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
-import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
+import { empty, quoteIdentifier, inlineInteger, isEmpty, joinSql, quoteLiteral, sql, type Sql } from "./fragment.ts";
 import { compileFromClause, type ReadOptions } from "./from-clause.ts";
 import { compileJoinedValue, compileOrder, type JoinedRows } from "./order.ts";
 import { findEmbeddedValue, isFlatEmbed, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
@@ -15,7 +15,7 @@ import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject, UNNAMED_COLUMN } from "./json.ts";
 import {
-  badPlan,
+  planInvalid,
   hasExtraSystemColumns,
   quoteQualifiedName,
   type CompiledValue,
@@ -154,14 +154,16 @@ export const compileRows = (
   const select = isExistence
     ? []
     : items.map((item) =>
-        item.as === "*" ? item.sql : sql`${selectValue(item)} as ${ident(item.as === "" ? UNNAMED_COLUMN : item.as)}`,
+        item.as === "*"
+          ? item.sql
+          : sql`${selectValue(item)} as ${quoteIdentifier(item.as === "" ? UNNAMED_COLUMN : item.as)}`,
       );
   const columnNames = level.scope.relation?.columns.map((column) => column.name) ?? [
     ...(level.scope.columns?.keys() ?? []),
   ];
   // groups refer to positions, because PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = isGroupedRead
-    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.storedValue?.sql ?? integer(i + 1)]))
+    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.storedValue?.sql ?? inlineInteger(i + 1)]))
     : [];
   if (isGroupedRead)
     for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, valueScope).sql);
@@ -169,14 +171,14 @@ export const compileRows = (
   const having =
     isGroupedRead && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
   return {
-    sql: join(
+    sql: joinSql(
       [
-        sql`select ${distinct.length === 0 ? empty : sql`distinct on (${join(distinct)}) `}${select.length === 0 && (isExistence || distinct.length > 0) ? sql`1` : join(select)} from ${level.from}`,
+        sql`select ${distinct.length === 0 ? empty : sql`distinct on (${joinSql(distinct)}) `}${select.length === 0 && (isExistence || distinct.length > 0) ? sql`1` : joinSql(select)} from ${level.from}`,
         ...joins,
-        ...(conditions.length === 0 ? [] : [sql`where ${join(conditions, " and ")}`]),
-        ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),
+        ...(conditions.length === 0 ? [] : [sql`where ${joinSql(conditions, " and ")}`]),
+        ...(groups.length === 0 ? [] : [sql`group by ${joinSql(groups)}`]),
         ...(having === undefined ? [] : [sql`having ${having}`]),
-        ...(order.length === 0 ? [] : [sql`order by ${join(order)}`]),
+        ...(order.length === 0 ? [] : [sql`order by ${joinSql(order)}`]),
         compileWindow(compiler, read),
       ].filter((part) => !isEmpty(part)),
       " ",
@@ -226,8 +228,8 @@ export const compileRows = (
 
   function nameValue(value: Sql): Sql {
     const row = compiler.alias("_d");
-    joins.push(sql`cross join lateral (select ${value} as "v") as ${ident(row)}`);
-    return ident(row, "v");
+    joins.push(sql`cross join lateral (select ${value} as "v") as ${quoteIdentifier(row)}`);
+    return quoteIdentifier(row, "v");
   }
 
   /** Returns the position to sort by, because PostgreSQL does not recognise a repeated expression with parameters in
@@ -238,7 +240,7 @@ export const compileRows = (
       (candidate) => "as" in candidate && candidate.kind !== "embed" && candidate.as === expression.as,
     )[expression.nth ?? 0];
     const position = output ? positions.get(output) : items.findIndex(({ as }) => as === expression.as) + 1;
-    return position ? integer(position) : undefined; // positions are counted from 1
+    return position ? inlineInteger(position) : undefined; // positions are counted from 1
   }
 
   function addOutput(output: Output, isMember = false): void {
@@ -251,7 +253,7 @@ export const compileRows = (
         } else if (level.scope.relation === undefined && isExpanded) {
           for (const name of level.scope.columns?.keys() ?? [])
             addOutput({ kind: "value", as: name, value: { kind: "column", name } });
-        } else items.push({ as: "*", sql: sql`${ident(scope.row)}.*`, isAggregate: false });
+        } else items.push({ as: "*", sql: sql`${quoteIdentifier(scope.row)}.*`, isAggregate: false });
         return;
       }
       case "value": {
@@ -270,14 +272,14 @@ export const compileRows = (
         return;
       }
       case "constant":
-        items.push({ as: output.as, sql: sql`${literal(output.value)}::text`, isAggregate: false });
+        items.push({ as: output.as, sql: sql`${quoteLiteral(output.value)}::text`, isAggregate: false });
         return;
       case "aggregate": {
         const operands = (output.expressions ?? []).map(
           (expression) => compileExpression(compiler, expression, scope).sql,
         );
         // a subquery builds the object, and `count(*)` would count that subquery's own row
-        if (isMember && operands.length === 0) operands.push(sql`${ident(scope.row)}.*`);
+        if (isMember && operands.length === 0) operands.push(sql`${quoteIdentifier(scope.row)}.*`);
         const call = compileAggregateCall(compiler, output.fn, operands, output.distinct === true);
         items.push({
           as: output.as,
@@ -303,7 +305,7 @@ export const compileRows = (
         addEmbed(output);
         return;
       default:
-        throw badPlan(`output "${output.kind}" in a read of rows`);
+        throw planInvalid(`output "${output.kind}" in a read of rows`);
     }
   }
 
@@ -341,11 +343,14 @@ const compileGroups = (compiler: Compiler, read: Read, options: ReadOptions): Co
   const row = compiler.alias("_g");
   const joins: Sql[] = [];
   const { groups, members } = flattenGroups(read, row, (members) => joinObject(compiler, joins, members));
-  const columns = join(members.map((member) => sql`${member.sql} as ${ident(member.as)}`));
+  const columns = joinSql(members.map((member) => sql`${member.sql} as ${quoteIdentifier(member.as)}`));
   const names = members.map(({ as }) => as);
   return {
-    sql: join(
-      [sql`select ${columns} from (${compileRows(compiler, groups, options).sql}) as ${ident(row)}`, ...joins],
+    sql: joinSql(
+      [
+        sql`select ${columns} from (${compileRows(compiler, groups, options).sql}) as ${quoteIdentifier(row)}`,
+        ...joins,
+      ],
       " ",
     ),
     names,
@@ -373,7 +378,7 @@ const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): Comp
     isStored: options.isStored,
     showsText: options.showsText,
     from: {
-      from: sql`(${rows.sql}) as ${ident(row)}`,
+      from: sql`(${rows.sql}) as ${quoteIdentifier(row)}`,
       scope: { row, relation, isRecord: true, systemColumns: rows.keys },
     },
   });
@@ -381,17 +386,17 @@ const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): Comp
 
 /** Returns whether the read names system columns, which a subquery returns only by name. @rule R-NAM-7 */
 const namesSystemColumns = ({ output: outputs, orderBy = [] }: Read, relation: Relation): boolean => {
-  const names = (expression: Expression): boolean =>
+  const namesSystemColumn = (expression: Expression): boolean =>
     expression.kind === "column"
       ? findSystemColumnType(relation, expression.name) !== undefined
       : (expression.kind === "cast" || expression.kind === "ordering" || expression.kind === "masked") &&
-        names(expression.value);
+        namesSystemColumn(expression.value);
   return (
     outputs.some(
       (output) =>
-        (output.kind === "value" && names(output.value)) ||
-        (output.kind === "aggregate" && (output.expressions ?? []).some(names)),
-    ) || orderBy.some(({ expression }) => names(expression))
+        (output.kind === "value" && namesSystemColumn(output.value)) ||
+        (output.kind === "aggregate" && (output.expressions ?? []).some(namesSystemColumn)),
+    ) || orderBy.some(({ expression }) => namesSystemColumn(expression))
   );
 };
 
@@ -399,7 +404,7 @@ const namesSystemColumns = ({ output: outputs, orderBy = [] }: Read, relation: R
 export const compileWindow = (compiler: Compiler, read: Read): Sql => {
   const offset =
     read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`];
-  return join(
+  return joinSql(
     [compileLimit(compiler, read), ...offset].filter((part) => !isEmpty(part)),
     " ",
   );
@@ -407,10 +412,10 @@ export const compileWindow = (compiler: Compiler, read: Read): Sql => {
 
 const compileLimit = (compiler: Compiler, read: Read): Sql => {
   const cap = read.shape === "rows" ? read.cap : undefined;
-  if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${integer(cap)}`;
+  if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${inlineInteger(cap)}`;
   const limit = compileValue(compiler, { type: "bigint", ...read.limit });
   // least() ignores NULL, which is the bound value if the request has no limit
-  return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
+  return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${inlineInteger(cap)})`;
 };
 
 /** Compiles the rows that the count of a read counts: its root rows or groups, without limit and order. @rule R-CNT-1

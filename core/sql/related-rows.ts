@@ -1,8 +1,8 @@
 /** Compiles relationships from a row to other rows. */
-import { relationshipOf, type Relationship } from "../model/model.ts";
+import { findRelationship, type Relationship } from "../model/model.ts";
 import { createPlannerLevel } from "./exists.ts";
-import { ident, join, sql, type Sql } from "./fragment.ts";
-import { addDependency, badPlan, quoteQualifiedName, compileRow, type Compiler, type Scope } from "./scope.ts";
+import { quoteIdentifier, joinSql, sql, type Sql } from "./fragment.ts";
+import { addDependency, planInvalid, quoteQualifiedName, compileRow, type Compiler, type Scope } from "./scope.ts";
 
 export interface RelatedRows {
   readonly relationship: Relationship;
@@ -15,8 +15,8 @@ export interface RelatedRows {
 
 /** Returns the relationship of the scope's relation. @throws Error if the relation has no relationship with that id */
 export const requireRelationship = (scope: Scope, id: string): Relationship => {
-  const relationship = scope.relation === undefined ? undefined : relationshipOf(scope.relation, id);
-  if (relationship === undefined) throw badPlan(`no relationship "${id}"`);
+  const relationship = scope.relation === undefined ? undefined : findRelationship(scope.relation, id);
+  if (relationship === undefined) throw planInvalid(`no relationship "${id}"`);
   return relationship;
 };
 
@@ -39,28 +39,31 @@ export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string
     return {
       relationship,
       scope,
-      from: sql`${quoteQualifiedName(relationship.routine)}(${compileRow(parent)}) as ${ident(row)}`,
+      from: sql`${quoteQualifiedName(relationship.routine)}(${compileRow(parent)}) as ${quoteIdentifier(row)}`,
       on: sql`true`,
     };
   }
-  const from = sql`${quoteQualifiedName(relationship.target)} as ${ident(row)}`;
+  const from = sql`${quoteQualifiedName(relationship.target)} as ${quoteIdentifier(row)}`;
   const { junction } = relationship;
   if (junction === undefined) {
     const on = relationship.columns.map(
-      ([sourceColumn, targetColumn]) => sql`${ident(row, targetColumn)} = ${ident(parent.row, sourceColumn)}`,
+      ([sourceColumn, targetColumn]) =>
+        sql`${quoteIdentifier(row, targetColumn)} = ${quoteIdentifier(parent.row, sourceColumn)}`,
     );
-    return { relationship, scope, from, on: join(on, " and ") };
+    return { relationship, scope, from, on: joinSql(on, " and ") };
   }
   addDependency(compiler, junction.relation);
   const junctionRow = compiler.alias(junction.relation.name);
-  const toTarget = junction.target.map(([column, key]) => sql`${ident(junctionRow, key)} = ${ident(row, column)}`);
+  const toTarget = junction.target.map(
+    ([column, key]) => sql`${quoteIdentifier(junctionRow, key)} = ${quoteIdentifier(row, column)}`,
+  );
   const toSource = junction.source.map(
-    ([column, key]) => sql`${ident(junctionRow, key)} = ${ident(parent.row, column)}`,
+    ([column, key]) => sql`${quoteIdentifier(junctionRow, key)} = ${quoteIdentifier(parent.row, column)}`,
   );
   return {
     relationship,
     scope,
-    from: sql`${from} join ${quoteQualifiedName(junction.relation)} as ${ident(junctionRow)} on ${join(toTarget, " and ")}`,
-    on: join(toSource, " and "),
+    from: sql`${from} join ${quoteQualifiedName(junction.relation)} as ${quoteIdentifier(junctionRow)} on ${joinSql(toTarget, " and ")}`,
+    on: joinSql(toSource, " and "),
   };
 };

@@ -1,6 +1,6 @@
 /** Finds the columns of the written rows that the result needs. RETURNING contains only these columns, so callers
  *  without SELECT on the others may write. */
-import { findColumn, relationshipOf, type Model, type Relation } from "../model/model.ts";
+import { findColumn, findRelationship, type Model, type Relation } from "../model/model.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import type { Read } from "../plan/plan.ts";
 import { visitPlan, type PlanScope } from "../plan/walk.ts";
@@ -22,7 +22,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
   const names = new Set<string>();
   let isWholeRow = false;
   const addKeys = (id: string): void => {
-    const relationship = relationshipOf(relation, id);
+    const relationship = findRelationship(relation, id);
     if (relationship === undefined || relationship.routine !== undefined) isWholeRow = true;
     else for (const [source] of [...relationship.columns, ...(relationship.junction?.source ?? [])]) names.add(source);
   };
@@ -41,7 +41,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
       else if ("routine" in expression) isWholeRow = true;
       else if (expression.kind === "column") {
         const { name } = expression;
-        // the compiler refuses an unknown name where the row is read
+        // the compiler rejects an unknown name where the row is read
         if (findColumn(relation, name) !== undefined || findSystemColumnType(relation, name) !== undefined)
           names.add(name);
       }

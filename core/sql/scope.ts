@@ -15,7 +15,7 @@ import type { Visibility } from "../model/visibility.ts";
 import type { Embed, Expression, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../plugin.ts";
 import type { PlannerLevel } from "./exists.ts";
-import { ident, join, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, joinSql, sql, type Sql } from "./fragment.ts";
 
 /** The format of JSON: `spaced` is the format that json_agg writes (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
 export type JsonStyle = "spaced" | "compact";
@@ -145,11 +145,11 @@ export const hasExtraSystemColumns = ({ isRecord, relation, systemColumns = [] }
 export const compileRow = (scope: Scope): Sql => {
   const { relation } = scope;
   if (relation !== undefined && hasExtraSystemColumns(scope))
-    return sql`row(${join(relation.columns.map(({ name }) => ident(scope.row, name)))})::${quoteQualifiedName(relation)}`;
+    return sql`row(${joinSql(relation.columns.map(({ name }) => quoteIdentifier(scope.row, name)))})::${quoteQualifiedName(relation)}`;
   const type = scope.isRecord === true ? (relation ?? scope.rowTypeName) : undefined;
   return type === undefined
-    ? sql`${ident(scope.row)}.*`
-    : sql`(${ident(scope.row)}.*)::${ident(type.schema, type.name)}`;
+    ? sql`${quoteIdentifier(scope.row)}.*`
+    : sql`(${quoteIdentifier(scope.row)}.*)::${quoteIdentifier(type.schema, type.name)}`;
 };
 
 /** Adds the relation to the program's dependencies, and returns the relation. Returns undefined if the relation is
@@ -167,6 +167,6 @@ export const openScope = (compiler: Compiler, outer: Scope, relation: QualifiedN
 });
 
 /** Creates an internal error of a surface or plugin, because plans must be valid before they are compiled. */
-export const badPlan = (message: string): Error => new Error(`bad plan: ${message}`);
+export const planInvalid = (message: string): Error => new Error(`bad plan: ${message}`);
 
-export const quoteQualifiedName = (name: QualifiedName): Sql => ident(name.schema, name.name);
+export const quoteQualifiedName = (name: QualifiedName): Sql => quoteIdentifier(name.schema, name.name);

@@ -3,7 +3,7 @@ import type { QualifiedName } from "../model/model.ts";
 import type { Sequence, SequenceStep, StepRequirement, Update } from "../plan/plan.ts";
 import { createCompiler } from "./compiler.ts";
 import type { EnvelopeColumn } from "./envelope.ts";
-import { empty, ident, integer, sql } from "./fragment.ts";
+import { empty, quoteIdentifier, inlineInteger, sql } from "./fragment.ts";
 import { compileMissingKey } from "./keys.ts";
 import type { ProgramCheck, ProgramStatement, Program } from "./program.ts";
 import { quoteQualifiedName, type Compiler } from "./scope.ts";
@@ -68,7 +68,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
         .map((requirement) => requirement.step)
         .filter((requiredStep) => requiredStep !== i),
     });
-    const row = ident(stepCompiler.alias("_s"));
+    const row = quoteIdentifier(stepCompiler.alias("_s"));
     const rows = sql`(select coalesce(array_agg((${row}.*)::${quoteQualifiedName(write.relation)})::text, '{}') from ${write.name} as ${row})`;
     const columns: EnvelopeColumn[] = [
       { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${compileStepSetting(i)}, ${rows}, true) is not null` },
@@ -82,7 +82,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
           requirement.keys !== undefined
             ? compileMissingKey(stepCompiler, requirement.keys, write)
             : requirement.sameCountAs === undefined
-              ? sql`${count} <= ${integer(requirement.atMost ?? 0)}`
+              ? sql`${count} <= ${inlineInteger(requirement.atMost ?? 0)}`
               : sql`${count} = ${compileStepRowCount(stepCompiler, requirement.sameCountAs)}`,
       });
     }
@@ -109,17 +109,17 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     if (stepCompiler.dependencies.isOpenEnded) compiler.dependencies.isOpenEnded = true;
     if (stepCompiler.dependencies.plansEachTime === true) compiler.dependencies.plansEachTime = true;
   });
-  const { refusal } = sequence;
-  if (refusal !== undefined)
-    checks.push(...refusal.requires.map(buildStepCheck), {
+  const { rejection } = sequence;
+  if (rejection !== undefined)
+    checks.push(...rejection.requires.map(buildStepCheck), {
       statement: statements.length,
       column: "refused",
-      kind: "refusal",
-      message: refusal.message,
-      path: refusal.path,
+      kind: "rejection",
+      message: rejection.message,
+      path: rejection.path,
     });
   const body =
-    refusal === undefined
+    rejection === undefined
       ? compileReadJson(
           compiler,
           sequence.result,

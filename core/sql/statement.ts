@@ -2,15 +2,15 @@
 import type { Envelope, Read } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import type { EnvelopeColumn } from "./envelope.ts";
-import { empty, ident, join, sql, toStatement, type Sql } from "./fragment.ts";
+import { empty, quoteIdentifier, joinSql, sql, compileSql, type Sql } from "./fragment.ts";
 import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { createProgram, type Program, type ProgramCheck, type ProgramStatement } from "./program.ts";
-import { badPlan, type Compiler } from "./scope.ts";
+import { planInvalid, type Compiler } from "./scope.ts";
 
 /** Compiles `… as "name"` for each column, separated by commas. */
 export const compileSelectList = (columns: readonly EnvelopeColumn[]): Sql =>
-  join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
+  joinSql(columns.map((column) => sql`${column.sql} as ${quoteIdentifier(column.name)}`));
 
 /** Builds a program with the dependencies that the compiler has found. `main` is the index of the statement whose row
  *  is the result. */
@@ -23,7 +23,7 @@ export const buildProgram = (
 
 /** Builds a statement from a complete fragment, whose result columns have the names of `columns`. */
 export const buildStatement = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
-  ...toStatement(fragment),
+  ...compileSql(fragment),
   columns: columns.map((column) => column.name),
   fragment,
 });
@@ -50,8 +50,8 @@ export const wrapStatement = (
 ): ProgramStatement => {
   if (wrapper === undefined) return buildStatement(fragment, columns);
   const spec = compiler.registry.wrappers.get(wrapper.name);
-  if (spec === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
-  return { ...toStatement(spec.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
+  if (spec === undefined) throw planInvalid(`no plugin declares the wrapper "${wrapper.name}"`);
+  return { ...compileSql(spec.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
 /** Compiles a scalar subquery with the JSON of a read: an aggregate object, one row as an object, or an array of all
@@ -69,4 +69,4 @@ export const compileReadJson = (
 
 /** Builds the statement of a check. @rule G-PRM-19 */
 export const checkStatement = (name: string, check: Sql): ProgramStatement =>
-  buildStatement(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);
+  buildStatement(sql`select ${check} as ${quoteIdentifier(name)}`, [{ name, sql: empty }]);

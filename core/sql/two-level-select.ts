@@ -2,7 +2,7 @@
  *  computes embeds and objects for rows that `offset` and `distinct on` exclude. It also joins flat embeds before the
  *  sort, and sorts in one process. */
 import type { Registry } from "../plugin.ts";
-import { relationshipOf, type Relation } from "../model/model.ts";
+import { findRelationship, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
 import { findNeededColumns } from "./returning-columns.ts";
 import type { Compiler } from "./scope.ts";
@@ -45,7 +45,7 @@ export const isFlatEmbed = ({ embeds }: Registry, { mode }: Embed): boolean =>
 
 /** Returns whether the embed has exactly one row for each row of the parent, whatever the tables contain. */
 const hasOneRowPerParent = (relation: Relation, { via }: Embed): boolean => {
-  const relationship = "relationship" in via ? relationshipOf(relation, via.relationship) : undefined;
+  const relationship = "relationship" in via ? findRelationship(relation, via.relationship) : undefined;
   return relationship !== undefined && relationship.isManual !== true && relationship.routine === undefined;
 };
 

@@ -2,7 +2,7 @@
 import type { Relation } from "../model/model.ts";
 import type { Insert, Predicate, Update } from "../plan/plan.ts";
 import { createPlannerLevel } from "./exists.ts";
-import { ident, join, literal, sql, type Sql } from "./fragment.ts";
+import { quoteIdentifier, joinSql, quoteLiteral, sql, type Sql } from "./fragment.ts";
 import { compilePredicate } from "./predicate.ts";
 import { quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 
@@ -36,17 +36,17 @@ const compileCheck = (
     isRecord: true,
     level: createPlannerLevel(),
   };
-  const holds = (predicate: Predicate | undefined): Sql =>
+  const compileCondition = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
-  const allHold = (condition: Sql, from: Sql): Sql =>
+  const compileAllPass = (condition: Sql, from: Sql): Sql =>
     sql`(select coalesce(bool_and(coalesce(${condition}, false)), true) from ${from})`;
-  if (updatedRows === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
+  if (updatedRows === undefined) return compileAllPass(compileCondition(check), sql`${cte} as ${quoteIdentifier(row)}`);
   // the row has only the columns of the relation, because functions of the row accept no others
   const upsertedRow = compiler.alias("_u");
-  const columns = join(relation.columns.map(({ name }) => ident(upsertedRow, name)));
-  return allHold(
-    sql`case when ${ident(upsertedRow, "_is_new")} then ${holds(check)} else ${holds(updatedRows.check)} end`,
-    sql`${cte} as ${ident(upsertedRow)} cross join lateral (select ${columns}) as ${ident(row)}`,
+  const columns = joinSql(relation.columns.map(({ name }) => quoteIdentifier(upsertedRow, name)));
+  return compileAllPass(
+    sql`case when ${quoteIdentifier(upsertedRow, "_is_new")} then ${compileCondition(check)} else ${compileCondition(updatedRows.check)} end`,
+    sql`${cte} as ${quoteIdentifier(upsertedRow)} cross join lateral (select ${columns}) as ${quoteIdentifier(row)}`,
   );
 };
 
@@ -68,13 +68,13 @@ export const compileChecks = (
 ): WriteChecks => {
   if (check === undefined && updatedRows === undefined) return NO_CHECK;
   if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updatedRows) };
-  const columns = join(relation.columns.map((column) => ident(column.name)));
+  const columns = joinSql(relation.columns.map((column) => quoteIdentifier(column.name)));
   const storeRows = (setting: string, from: Sql): Sql => {
-    const row = ident(compiler.alias("_s"));
-    return sql`pg_catalog.set_config(${literal(setting)}, (select coalesce(array_agg((${row}.*)::${quoteQualifiedName(relation)})::text, '{}') from ${from} as ${row}), true) is not null`;
+    const row = quoteIdentifier(compiler.alias("_s"));
+    return sql`pg_catalog.set_config(${quoteLiteral(setting)}, (select coalesce(array_agg((${row}.*)::${quoteQualifiedName(relation)})::text, '{}') from ${from} as ${row}), true) is not null`;
   };
   const readStoredRows = (setting: string): Sql =>
-    sql`pg_catalog.unnest(pg_catalog.current_setting(${literal(setting)})::${quoteQualifiedName(relation)}[])`;
+    sql`pg_catalog.unnest(pg_catalog.current_setting(${quoteLiteral(setting)})::${quoteQualifiedName(relation)}[])`;
   if (updatedRows === undefined)
     return {
       check: undefined,

@@ -13,13 +13,13 @@ import type {
   ValueRef,
 } from "../plan/plan.ts";
 import { createPlannerLevel } from "./exists.ts";
-import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
+import { trustedSql, empty, quoteIdentifier, isEmpty, joinSql, quoteLiteral, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
 import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
 import type { PayloadRows } from "../plan/walk.ts";
 import { compileGivenRows, compilePayloadRows } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
-import { addDependency, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { addDependency, planInvalid, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileWroteRows } from "./step-rows.ts";
 import { compileValue } from "./value.ts";
 import { compileChecks, NO_CHECK, type WriteChecks } from "./write-checks.ts";
@@ -94,28 +94,28 @@ const listReturnedColumns = (
 const selectWholeRows = (relation: Relation, name: Sql, returnedColumns: readonly string[] | undefined): Sql =>
   returnedColumns === undefined
     ? name
-    : sql`(select ${join(listColumnNames(relation).map((columnName) => ident(columnName)))} from ${name})`;
+    : sql`(select ${joinSql(listColumnNames(relation).map((columnName) => quoteIdentifier(columnName)))} from ${name})`;
 
 const compileReturning = (relation: Relation, names: readonly string[] | undefined): Sql => {
-  if (names === undefined) return sql`${ident(relation.name)}.*`;
-  return names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name)));
+  if (names === undefined) return sql`${quoteIdentifier(relation.name)}.*`;
+  return names.length === 0 ? sql`1` : joinSql(names.map((name) => quoteIdentifier(relation.name, name)));
 };
 
 const compileCounter = (step: "+ 1" | "- 1"): Sql =>
-  sql`pg_catalog.set_config(${literal(INSERTED_COUNT)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED_COUNT)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
+  sql`pg_catalog.set_config(${quoteLiteral(INSERTED_COUNT)}, (coalesce(nullif(pg_catalog.current_setting(${quoteLiteral(INSERTED_COUNT)}, true), '')::int, 0) ${trustedSql(step)})::text, true) is not null`;
 
 /** The setting that records for each row whether it was updated, for relations without `xmax`. */
 const UPDATED_MARK = "relapi.updated";
 
 const compileUpdatedMark = (flag: "0" | "1"): Sql =>
-  sql`pg_catalog.set_config(${literal(UPDATED_MARK)}, ${literal(flag)}, true) is not null`;
+  sql`pg_catalog.set_config(${quoteLiteral(UPDATED_MARK)}, ${quoteLiteral(flag)}, true) is not null`;
 
 /** Returns whether the write can read system columns, which views and tables with partitions do not allow. */
 const hasSystemColumns = (relation: Relation): boolean => relation.kind === "table";
 
 const compileCell = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
-  if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
-  // the type has no length limit, because a cast would truncate a long text, which an assignment refuses
+  if (cell.value === undefined) return trustedSql(DEFAULT_KEYWORD);
+  // the type has no length limit, because a cast would truncate a long text, which an assignment rejects
   const oid = findColumn(relation, cell.column)?.type;
   const type = oid === undefined ? undefined : compiler.model.types.get(oid)?.sqlName;
   const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
@@ -129,13 +129,13 @@ const compileKey = (compiler: Compiler, relation: Relation, column: string, ref:
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = addDependency(compiler, plan.into);
-  if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
+  if (relation === undefined) throw planInvalid(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // the target of the insert reserves this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returnedColumns);
   const { onConflict, onlyKeys, rows: writeRows } = plan;
-  if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in writeRows)
+  if (relation.rejectsConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in writeRows)
     return compileUpdateOrInsert(
       compiler,
       { ...plan, onConflict, onlyKeys, rows: writeRows },
@@ -154,12 +154,12 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
       ? empty
       : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true, marksUpdated);
   const isNew = marksUpdated
-    ? sql`pg_catalog.current_setting(${literal(UPDATED_MARK)}) = '0'`
-    : sql`${ident(relation.name)}.xmax = 0`;
+    ? sql`pg_catalog.current_setting(${quoteLiteral(UPDATED_MARK)}) = '0'`
+    : sql`${quoteIdentifier(relation.name)}.xmax = 0`;
   const clause = marksNewRows ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
-  const name = ident(compiler.alias("_written"));
+  const name = quoteIdentifier(compiler.alias("_written"));
   const plainRows = marksNewRows
-    ? sql`(select ${join((returnedColumns ?? listColumnNames(relation)).map((columnName) => ident(columnName)))} from ${name})`
+    ? sql`(select ${joinSql((returnedColumns ?? listColumnNames(relation)).map((columnName) => quoteIdentifier(columnName)))} from ${name})`
     : undefined;
   const statement = sql`insert into ${quoteQualifiedName(relation)}${rows}${conflict}`;
   return {
@@ -186,17 +186,17 @@ const compileUpdateOrInsert = (
   use: WriteUse,
 ): CompiledWrite => {
   const [updatedRows, insertedRows, name] = ["_updated", "_inserted", "_written"].map((aliasName) =>
-    ident(compiler.alias(aliasName)),
+    quoteIdentifier(compiler.alias(aliasName)),
   ) as [Sql, Sql, Sql];
   const { onConflict, onlyKeys } = plan;
   const returning = compileReturning(relation, returnedColumns);
   const source = compilePayloadRows(compiler, relation, plan.rows, false);
-  const assignments = compileConflictAssignments(compiler, relation, onConflict, source.valueOf);
+  const assignments = compileConflictAssignments(compiler, relation, onConflict, source.compileColumnValue);
   const conditions = [
     ...onlyKeys.flatMap(({ column, value }) => {
-      const payloadValue = source.valueOf(column);
+      const payloadValue = source.compileColumnValue(column);
       return [
-        sql`${ident(relation.name, column)} = ${payloadValue}`,
+        sql`${quoteIdentifier(relation.name, column)} = ${payloadValue}`,
         sql`${payloadValue} = ${compileKey(compiler, relation, column, value)}`,
       ];
     }),
@@ -212,9 +212,11 @@ const compileUpdateOrInsert = (
     [updatedRows, sql`false`],
     [insertedRows, sql`true`],
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
-  const columns = join((returnedColumns ?? listColumnNames(relation)).map((columnName) => ident(columnName)));
+  const columns = joinSql(
+    (returnedColumns ?? listColumnNames(relation)).map((columnName) => quoteIdentifier(columnName)),
+  );
   return {
-    cte: sql`${updatedRows} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${insertedRows} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(branches, " union all ")})`,
+    cte: sql`${updatedRows} as (update ${quoteQualifiedName(relation)} set ${joinSql(assignments)} from ${source.from} where ${joinSql(conditions, " and ")} returning ${returning}), ${insertedRows} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${joinSql(branches, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
     returnedColumns,
@@ -233,11 +235,11 @@ const compileInsertRows = (
   const requirements = [...[...new Set(use.requires ?? [])].map((step) => compileWroteRows(compiler, step)), ...marks];
   if ("cells" in plan.rows) {
     const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
-    const columns = cells.length === 0 ? empty : sql` (${join(cells.map((cell) => ident(cell.column)))})`;
+    const columns = cells.length === 0 ? empty : sql` (${joinSql(cells.map((cell) => quoteIdentifier(cell.column)))})`;
     if (requirements.length > 0)
-      return sql`${columns} select ${join(cells.map((cell) => compileCell(compiler, relation, cell)))} where ${join(requirements, " and ")}`;
+      return sql`${columns} select ${joinSql(cells.map((cell) => compileCell(compiler, relation, cell)))} where ${joinSql(requirements, " and ")}`;
     if (cells.length === 0) return sql` default values`;
-    return sql`${columns} values (${join(cells.map((cell) => compileCell(compiler, relation, cell)))})`;
+    return sql`${columns} values (${joinSql(cells.map((cell) => compileCell(compiler, relation, cell)))})`;
   }
   const source =
     use.rowsFrom === undefined
@@ -245,20 +247,20 @@ const compileInsertRows = (
       : compileGivenRows(compiler, use.rowsFrom);
   const payloadValues = plan.rows.columns
     .filter((column) => !presets.has(column.name))
-    .map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
+    .map((column) => ({ name: column.name, sql: source.compileColumnValue(column.name) }));
   const allValues = [
     ...payloadValues,
     ...[...presets.values()].map((cell) => ({ name: cell.column, sql: compileCell(compiler, relation, cell) })),
   ];
   const conditions = (plan.onlyKeys ?? []).map(
-    ({ column, value }) => sql`${source.valueOf(column)} = ${compileKey(compiler, relation, column, value)}`,
+    ({ column, value }) => sql`${source.compileColumnValue(column)} = ${compileKey(compiler, relation, column, value)}`,
   );
   conditions.push(...requirements);
   if (use.countInserted === true) conditions.push(compileCounter("+ 1"));
-  const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
+  const where = conditions.length === 0 ? empty : sql` where ${joinSql(conditions, " and ")}`;
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
   if (allValues.length > 0)
-    return sql` (${join(allValues.map((column) => ident(column.name)))}) select ${join(allValues.map((column) => column.sql))}${from}${where}`;
+    return sql` (${joinSql(allValues.map((column) => quoteIdentifier(column.name)))}) select ${joinSql(allValues.map((column) => column.sql))}${from}${where}`;
   // without columns, the rows consist only of defaults
   const [first] = relation.columns;
   if ((plan.rows.shape === "object" && requirements.length === 0) || first === undefined) return sql` default values`;
@@ -271,9 +273,9 @@ const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: read
   const conflictTarget = conflictTargets.find(
     (target) => target.columns.length === names.size && target.columns.every((column) => names.has(column)),
   );
-  if (conflictTarget === undefined) return sql`(${join(columns.map((column) => ident(column)))})`;
+  if (conflictTarget === undefined) return sql`(${joinSql(columns.map((column) => quoteIdentifier(column)))})`;
   const { expressions, predicate } = conflictTarget;
-  return sql`(${join(expressions.map(catalogText))})${predicate === undefined ? empty : sql` where ${catalogText(predicate)}`}`;
+  return sql`(${joinSql(expressions.map(trustedSql))})${predicate === undefined ? empty : sql` where ${trustedSql(predicate)}`}`;
 };
 
 /** Compiles the assignments that an upsert makes to an existing row. */
@@ -281,12 +283,16 @@ const compileConflictAssignments = (
   compiler: Compiler,
   relation: Relation,
   { update, set = [] }: OnConflict,
-  valueOf: (column: string) => Sql,
+  compileColumnValue: (column: string) => Sql,
 ): readonly Sql[] => {
   const presets = new Map(set.map((cell) => [cell.column, cell]));
   return [
-    ...update.filter((column) => !presets.has(column)).map((column) => sql`${ident(column)} = ${valueOf(column)}`),
-    ...[...presets.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
+    ...update
+      .filter((column) => !presets.has(column))
+      .map((column) => sql`${quoteIdentifier(column)} = ${compileColumnValue(column)}`),
+    ...[...presets.values()].map(
+      (cell) => sql`${quoteIdentifier(cell.column)} = ${compileCell(compiler, relation, cell)}`,
+    ),
   ];
 };
 
@@ -304,24 +310,24 @@ const compileConflict = (
   if (unknown !== undefined) rejectTargetColumn(compiler, relation, unknown);
   const target =
     "constraint" in conflict.target
-      ? sql`on constraint ${ident(conflict.target.constraint)}`
+      ? sql`on constraint ${quoteIdentifier(conflict.target.constraint)}`
       : compileConflictTarget(relation, conflict.target.columns);
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
   const assignments = compileConflictAssignments(
     compiler,
     relation,
     conflict,
-    (column) => sql`excluded.${ident(column)}`,
+    (column) => sql`excluded.${quoteIdentifier(column)}`,
   );
   // the counter comes first, because a row that the condition skips was not inserted either
   const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
     conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation)));
   if (marksUpdated) {
-    const condition = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
-    return sql` on conflict ${target} do update set ${join(assignments)} where case when ${condition} then ${compileUpdatedMark("1")} else false end`;
+    const condition = joinSql(conditions.length === 0 ? [sql`true`] : conditions, " and ");
+    return sql` on conflict ${target} do update set ${joinSql(assignments)} where case when ${condition} then ${compileUpdatedMark("1")} else false end`;
   }
-  return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
+  return sql` on conflict ${target} do update set ${joinSql(assignments)}${conditions.length === 0 ? empty : sql` where ${joinSql(conditions, " and ")}`}`;
 };
 
 const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
@@ -337,7 +343,7 @@ const compileStepRead = (
   where: Predicate | undefined,
   lock = empty,
 ): CompiledWrite => ({
-  cte: sql`${name} as (select ${ident(relation.name)}.* from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, where)}${lock})`,
+  cte: sql`${name} as (select ${quoteIdentifier(relation.name)}.* from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, where)}${lock})`,
   name,
   relation,
   check: undefined,
@@ -346,11 +352,11 @@ const compileStepRead = (
 /** Compiles an update, whose values come from a payload or from assignments. @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
   const relation = addDependency(compiler, plan.relation);
-  if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
+  if (relation === undefined) throw planInvalid(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
   const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returnedColumns);
-  const name = ident(compiler.alias("_written"));
+  const name = quoteIdentifier(compiler.alias("_written"));
   const assignments: Sql[] = [];
   let from = empty;
   let bodyClause = empty;
@@ -359,20 +365,22 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     const source = compilePayloadRows(compiler, relation, plan.payload, true);
     if (missing === "null") {
       from = sql` from ${source.from}`;
-      for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${source.valueOf(column)}`);
+      for (const { name: column } of columns)
+        assignments.push(sql`${quoteIdentifier(column)} = ${source.compileColumnValue(column)}`);
     } else {
       // a CTE computes each default only once, whatever the number of updated rows
       const body = compiler.alias("_b");
-      bodyClause = sql`with ${ident(body)} as (select ${join(columns.map(({ name: column }) => sql`${source.valueOf(column)} as ${ident(column)}`))} from ${source.from}) `;
-      from = sql` from ${ident(body)}`;
-      for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${ident(body, column)}`);
+      bodyClause = sql`with ${quoteIdentifier(body)} as (select ${joinSql(columns.map(({ name: column }) => sql`${source.compileColumnValue(column)} as ${quoteIdentifier(column)}`))} from ${source.from}) `;
+      from = sql` from ${quoteIdentifier(body)}`;
+      for (const { name: column } of columns)
+        assignments.push(sql`${quoteIdentifier(column)} = ${quoteIdentifier(body, column)}`);
     }
   }
   for (const assignment of plan.assignments ?? []) {
     const operator = compiler.registry.updateOperators.find((spec) => spec.name === assignment.operator);
-    if (operator === undefined) throw badPlan(`no plugin declares the update operator "${assignment.operator}"`);
+    if (operator === undefined) throw planInvalid(`no plugin declares the update operator "${assignment.operator}"`);
     assignments.push(
-      sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
+      sql`${quoteIdentifier(assignment.column)} = ${operator.compile(quoteIdentifier(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
     );
   }
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
@@ -380,15 +388,15 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   }
   const system = listSystemColumns(relation, returnedColumns);
   // without assignments, the statement touches no row and needs no right (R-UPD-2)
-  const beforeAlias = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
+  const beforeAlias = use.wantsBefore === true ? quoteIdentifier(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
   const standalone =
     assignments.length === 0
       ? undefined
-      : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${join(assignments)}${from}${beforeAlias === undefined ? where : lockBeforeUpdate(where, beforeAlias)}`;
+      : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${joinSql(assignments)}${from}${beforeAlias === undefined ? where : lockBeforeUpdate(where, beforeAlias)}`;
   const cte =
     standalone === undefined
-      ? sql`${name} as (select ${join([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((columnName) => sql`null::text as ${ident(columnName)}`)])} where false)`
+      ? sql`${name} as (select ${joinSql([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((columnName) => sql`null::text as ${quoteIdentifier(columnName)}`)])} where false)`
       : sql`${name} as (${standalone} returning ${returning})`;
   return {
     cte:
@@ -418,21 +426,15 @@ const compileLocked = (
   name: Sql,
   where: Predicate | undefined,
 ): CompiledWrite =>
-  compileStepRead(
-    compiler,
-    relation,
-    name,
-    where,
-    relation.kind === "view" ? empty : catalogText(" for no key update"),
-  );
+  compileStepRead(compiler, relation, name, where, relation.kind === "view" ? empty : trustedSql(" for no key update"));
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
   const relation = addDependency(compiler, plan.from);
-  if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
+  if (relation === undefined) throw planInvalid(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
   const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returnedColumns);
-  const name = ident(compiler.alias("_written"));
+  const name = quoteIdentifier(compiler.alias("_written"));
   const standalone = sql`delete from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, plan.where)}`;
   return {
     cte: sql`${name} as (${standalone} returning ${returning})`,
@@ -446,9 +448,9 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
 
 const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
   const relation = "relation" in plan.from ? addDependency(compiler, plan.from.relation) : undefined;
-  if (relation === undefined) throw badPlan("a step that reads finds rows of a relation");
+  if (relation === undefined) throw planInvalid("a step that reads finds rows of a relation");
   compiler.alias(relation.name);
-  return compileStepRead(compiler, relation, ident(compiler.alias("_written")), plan.where);
+  return compileStepRead(compiler, relation, quoteIdentifier(compiler.alias("_written")), plan.where);
 };
 
 /** Compiles the write of a plan, or the read of a sequence step, to a CTE. @throws Error if the relation is unknown */

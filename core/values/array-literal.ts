@@ -5,7 +5,7 @@ const SPECIAL = /["\\]/;
 
 /** Returns an array literal: `{"1","a \"b\"",NULL,{"2"}}`. Every string is quoted, so that none is read as NULL.
  *  `elementType` matters because elements of `box` are separated by semicolons. @experimental */
-export const arrayLiteral = (items: readonly ArrayItem[], elementType?: string): string => {
+export const encodeArrayLiteral = (items: readonly ArrayItem[], elementType?: string): string => {
   const separator = elementType === "box" ? ";" : ",";
   let parts = "";
   for (const item of items) {
@@ -14,7 +14,7 @@ export const arrayLiteral = (items: readonly ArrayItem[], elementType?: string):
         ? "NULL"
         : typeof item === "string"
           ? `"${SPECIAL.test(item) ? item.replace(/["\\]/g, "\\$&") : item}"`
-          : arrayLiteral(item, elementType);
+          : encodeArrayLiteral(item, elementType);
     parts += parts === "" ? part : separator + part;
   }
   return `{${parts}}`;

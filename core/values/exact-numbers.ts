@@ -10,7 +10,7 @@ const RAW_NUMBER: unique symbol = Symbol("raw number");
 /** The text of a number that a JavaScript number cannot represent exactly. */
 interface RawNumber {
   readonly [RAW_NUMBER]: string;
-  /** True if the document writes the number as a float. Integer positions then refuse the number (G-TYP-32). */
+  /** True if the document writes the number as a float. Integer positions then reject the number (G-TYP-32). */
   readonly isFloatLiteral?: boolean;
 }
 
@@ -28,7 +28,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 /** Returns the original text of a number. Undefined if the value is not a number. @experimental */
-export const numberText = (value: unknown): string | undefined =>
+export const getNumberText = (value: unknown): string | undefined =>
   typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW_NUMBER] : undefined;
 
 /** Returns whether the number was written as a float. */
@@ -78,7 +78,7 @@ export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
       typeof value === "string" && value.startsWith(MARK) ? createRawNumber(value.slice(MARK.length)) : value,
     ) as Json; // the reviver returns JSON values and raw numbers
   } catch (error) {
-    // a reviver cannot process deeply nested values, which later checks refuse
+    // a reviver cannot process deeply nested values, which later checks reject
     if (error instanceof RangeError) return parsedJson;
     throw error;
   }

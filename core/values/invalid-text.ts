@@ -1,6 +1,6 @@
-/** Text that PostgreSQL cannot store: with NUL, or with half of a surrogate pair. It is refused before a statement is
+/** Text that PostgreSQL cannot store: with NUL, or with half of a surrogate pair. It is rejected before a statement is
  *  sent, because each failing statement adds a line to the server's log, which any caller could fill. */
-import { nulCharacter, nulEscape, unpairedSurrogate } from "../kernel/errors.ts";
+import { nulCharacterInvalid, nulEscapeInvalid, surrogateUnpaired } from "../kernel/errors.ts";
 import { getBoundValue, type SentValue } from "../sql/fragment.ts";
 
 const NUL = "\u0000";
@@ -21,17 +21,17 @@ export const hasNulEscape = (json: string): boolean => {
   return false;
 };
 
-/** Refuses invalid text. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL are refused
+/** Rejects invalid text. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL are rejected
  *  too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 R-ERR-7a */
 export const rejectInvalidText = (value: SentValue, isJson = false, path?: string): void => {
   const text = getBoundValue(value);
   if (isJson && text instanceof Uint8Array) {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
-    if (bytes.includes(ESCAPE) && hasNulEscape(bytes.toString("latin1"))) throw nulEscape(path);
+    if (bytes.includes(ESCAPE) && hasNulEscape(bytes.toString("latin1"))) throw nulEscapeInvalid(path);
   }
   if (typeof text !== "string") return;
-  if (text.includes(NUL)) throw nulCharacter(path);
+  if (text.includes(NUL)) throw nulCharacterInvalid(path);
   // otherwise the encoder would replace the surrogate by another character
-  if (!text.isWellFormed()) throw unpairedSurrogate(text, path);
-  if (isJson && hasNulEscape(text)) throw nulEscape(path);
+  if (!text.isWellFormed()) throw surrogateUnpaired(text, path);
+  if (isJson && hasNulEscape(text)) throw nulEscapeInvalid(path);
 };

@@ -22,8 +22,9 @@ export {
   Cache,
   /** @experimental */ CacheEntry,
   /** @experimental */ CacheLimits,
+  CacheManager,
+  CacheQuestion,
   CacheSpec,
-  Caches,
   Call,
   CallError,
   CallOptions,
@@ -58,7 +59,7 @@ export {
   Expression,
   FieldContext,
   FieldHook,
-  Fields,
+  FieldMap,
   FieldsFirstLogger,
   FilterContext,
   ForeignKey,
@@ -71,9 +72,7 @@ export {
   Json,
   /** @experimental */ JsonList,
   JsonObject,
-  Keys,
   Limit,
-  Limits,
   LogLevel,
   Logger,
   /** @experimental */ LongRow,
@@ -104,7 +103,7 @@ export {
   /** @experimental */ PlanScope,
   /** @experimental */ PlanSource,
   PlanTap,
-  /** @experimental */ Planned,
+  /** @experimental */ PlanWithEnvelope,
   Plugin,
   PluginContext,
   Predicate,
@@ -115,11 +114,10 @@ export {
   /** @experimental */ Program,
   /** @experimental */ ProgramStatement,
   QualifiedName,
-  Question,
   Read,
   ReadFrom,
-  /** @experimental */ Refusal,
   /** @experimental */ Registry,
+  /** @experimental */ Rejection,
   RelApi,
   RelApiError,
   RelApiErrorFields,
@@ -130,6 +128,7 @@ export {
   Relationship,
   /** @experimental */ ReplicationConnection,
   /** @experimental */ Representation,
+  RequestLimits,
   RequestRecord,
   /** @experimental */ RequestSettings,
   RequestStep,
@@ -146,6 +145,7 @@ export {
   RoutineArgument,
   RoutineCall,
   RoutineParameter,
+  RowKeys,
   /** @experimental */ RowReader,
   RowRule,
   /** @experimental */ RowSource,
@@ -194,23 +194,26 @@ export {
   /** @experimental */ WireStatement,
   /** @experimental */ WrapperSpec,
   WriteRows,
-  /** @experimental */ arrayLiteral,
+  adaptFieldsFirstLogger,
+  bindValue,
   /** @experimental */ bodyTooLarge,
+  buildColumnComparison,
   /** @experimental */ buildErrorFields,
   buildJsonAnswer,
+  buildNameKey,
   buildSettingRows,
-  catalogText,
-  compareColumn,
+  /** @experimental */ compileSql,
   compose,
-  /** @experimental */ createCurrentOriginPolicy,
-  createFieldsLogger,
+  /** @experimental */ createOriginPolicyGetter,
   decodeUtf8Header,
+  defineCacheQuestion,
   defineHook,
   definePlugin,
-  defineQuestion,
   defineService,
   defineSetting,
   defineSignal,
+  /** @experimental */ encodeArrayLiteral,
+  /** @experimental */ exceedsJsonDepth,
   /** @experimental */ explainProgram,
   findBaseType,
   /** @experimental */ findClosestNames,
@@ -218,35 +221,33 @@ export {
   findRelation,
   findRoutines,
   /** @experimental */ getBoundValue,
+  /** @experimental */ getNumberText,
+  /** @experimental */ getQualifiedName,
   /** @experimental */ getVisibility,
-  ident,
   importPackage,
-  integer,
+  inlineInteger,
   isJsonObject,
-  /** @experimental */ isNestedDeeper,
-  join,
+  joinSql,
   limitExceeded,
-  literal,
   mapPlan,
   /** @experimental */ matchesType,
   /** @experimental */ memoize,
-  missingSessionVariable,
-  nameKey,
-  /** @experimental */ numberText,
   optionsFromEnvironment,
   parseJson,
   presetError,
+  quoteIdentifier,
+  quoteLiteral,
   relApi,
-  requestSignal,
+  requestEndedSignal,
   requireService,
   restrictRows,
+  sessionVariableMissing,
   settingKinds,
   sql,
-  /** @experimental */ toStatement,
-  tokenRefused,
-  /** @experimental */ transactionSignal,
+  tokenRejected,
+  /** @experimental */ transactionEndedSignal,
+  trustedSql,
   /** @experimental */ urlTooLong,
-  value,
   visitPlan,
   without,
   writeJson,
@@ -425,8 +426,8 @@ export {
   /** @experimental */ GqlLoads,
   /** @experimental */ GqlLongBody,
   /** @experimental */ GqlMetadata,
+  /** @experimental */ GqlNameBuilder,
   /** @experimental */ GqlNamePart,
-  /** @experimental */ GqlNames,
   /** @experimental */ GqlOperation,
   /** @experimental */ GqlOutput,
   /** @experimental */ GqlOwnSelected,
@@ -459,8 +460,8 @@ export {
   GraphqlCall,
   GraphqlResult,
   /** @experimental */ PackedBody,
-  /** @experimental */ Parts,
   /** @experimental */ RoleSchema,
+  /** @experimental */ TextParts,
   /** @experimental */ ValidatedDocument,
   checkGqlDocumentHook,
   findGqlDocumentHook,
@@ -483,9 +484,9 @@ export {
 // relapi/plugins/limits/api
 export {
   /** @experimental */ ApiLimits,
-  /** @experimental */ Buckets,
   /** @experimental */ CostLimits,
-  /** @experimental */ SharedBuckets,
+  /** @experimental */ SharedTokenBuckets,
+  /** @experimental */ TokenBuckets,
   /** @experimental */ apiLimitsService,
   /** @experimental */ costLimitsService,
   /** @experimental */ redisBucketsService,
@@ -512,7 +513,6 @@ export {
 export {
   /** @experimental */ ChangeFeed,
   /** @experimental */ ChangeFeedHandlers,
-  Changed,
   /** @experimental */ ChangedKeys,
   ChangedRows,
   /** @experimental */ CohortCounts,
@@ -527,6 +527,7 @@ export {
   LiveSource,
   /** @experimental */ OpenChangeFeed,
   /** @experimental */ PlanFigures,
+  ReportChange,
   ReportedCell,
   RowChange,
   Subscriber,
@@ -538,7 +539,7 @@ export {
   eventStreamsService,
   /** @experimental */ livePatchesService,
   liveQueriesService,
-  /** @experimental */ liveRunSignal,
+  /** @experimental */ liveRunEndedSignal,
   takeUpgradeHook,
   watchChangesHook,
 };
@@ -630,7 +631,7 @@ export {
 // relapi/plugins/plus
 export {
   configApi,
-  connections,
+  cursorConnections,
   cursorPages,
   graphqlConnections,
   graphqlExplain,
@@ -668,10 +669,10 @@ export {
   restLive,
   restOptions,
   restRpc,
+  restSuggestions,
   restWrites,
   singularMedia,
   strippedMedia,
-  suggestions,
 };
 
 // relapi/plugins/rest/api
@@ -679,10 +680,11 @@ export {
   BodyReader,
   BodyRows,
   ChosenMedia,
-  /** @experimental */ Hints,
   JsonBody,
   MediaNegotiation,
   MediaType,
+  /** @experimental */ NameSuggestion,
+  /** @experimental */ NameSuggestions,
   OpenapiAdditions,
   Payload,
   RaisedError,
@@ -691,6 +693,7 @@ export {
   /** @experimental */ RestExample,
   /** @experimental */ RestGuide,
   RestHandler,
+  /** @experimental */ RestHints,
   /** @experimental */ RestLive,
   /** @experimental */ RestLiveExample,
   RestPreferences,
@@ -698,23 +701,22 @@ export {
   RestRoute,
   RestRouteContext,
   RestTarget,
-  /** @experimental */ Suggestion,
-  /** @experimental */ Suggestions,
   chooseMediaHook,
   describeAdditionsHook,
   exposeRestHeadersHook,
   finishAnswerHook,
-  /** @experimental */ hintsService,
+  /** @experimental */ nameSuggestionsService,
   /** @experimental */ openapiPageService,
   /** @experimental */ openapiService,
+  /** @experimental */ quoteRestValue,
   readBodyHook,
   readParametersHook,
   readRaisedHook,
   receiveBodyHook,
   /** @experimental */ restGuideService,
+  /** @experimental */ restHintsService,
   /** @experimental */ restLiveService,
   restPreferencesService,
-  /** @experimental */ suggestionsService,
 };
 
 // relapi/plugins/services
@@ -773,7 +775,7 @@ export {
   /** @experimental */ eventsService,
   /** @experimental */ remoteSchemaControlService,
   /** @experimental */ scheduledEventsService,
-  /** @experimental */ webhookCallSignal,
+  /** @experimental */ webhookCallEndedSignal,
   webhookService,
 };
 
@@ -802,8 +804,8 @@ export {
   LivePatchError,
   PatchOperation,
   applyPatch,
-  livePatches,
-  liveRows,
+  createGraphqlPatchApplier,
+  createRestPatchApplier,
 };
 
 // --- core/database/cleaning.d.ts
@@ -849,11 +851,11 @@ export interface ConnectionOptions {
     readonly purpose?: string;
     readonly replicates?: boolean;
     readonly maxResultBytes?: number;
-    readonly onRefused?: () => void;
+    readonly onRejected?: () => void;
 }
 export interface DatabaseServer {
     readonly maxCount: number | undefined;
-    open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRefused">): Promise<Connection>;
+    open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRejected">): Promise<Connection>;
     isPooled(connection: Connection): Promise<boolean>;
     watch(pool: WatchedPool): () => void;
 }
@@ -871,7 +873,7 @@ export interface ConnectorParts {
 export interface Connector {
     readonly primary: DatabaseServer;
     openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-    listen(channel: string, onMessage: (payload: string) => void, onMissed?: (reason: Missed) => void, onFailure?: () => void): () => void;
+    listen(channel: string, onMessage: (payload: string) => void, onMissed?: (reason: MissedReason) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
     openReplication(): Promise<ReplicationConnection>;
     findDatabaseUrl(): Promise<string | undefined>;
@@ -882,10 +884,10 @@ export interface Replicas {
     choose(position?: string): Pool | undefined;
     start(): void;
 }
-export type Missed = "late" | "lost";
+export type MissedReason = "late" | "lost";
 export interface ReplicationConnection {
     command<Row = unknown>(command: Sql): Promise<readonly Row[]>;
-    copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
+    copy(command: Sql, onBytes: (bytes: Buffer) => void): Promise<void>;
     send(bytes: Buffer): void;
     onEnd(listener: () => void): void;
     end(): Promise<void>;
@@ -897,13 +899,13 @@ export interface LongRows {
     open(statement: number, bytes: number, reader: RowReader): LongRow | undefined;
 }
 export interface RowReader {
-    pass(bytes: Buffer): void;
+    forwardToPg(bytes: Buffer): void;
     pause(): void;
     resume(): void;
     kill(error: Error): void;
 }
 export interface LongRow {
-    take(chunk: Buffer, at: number): number;
+    readChunk(chunk: Buffer, at: number): number;
     readonly remainingBytes: number | undefined;
     fail(): void;
 }
@@ -915,7 +917,7 @@ export interface PoolCounts {
     readonly inUse: number;
     readonly waiting: number;
     readonly timeouts: number;
-    readonly refused: number;
+    readonly rejected: number;
     readonly prepared: number;
     readonly preparedBytes: number;
 }
@@ -971,7 +973,7 @@ export interface WireStatement {
     readonly name: string;
     readonly values: readonly SentValue[];
     readonly isMultiRow?: boolean;
-    readonly rowOf?: (count: string) => WireRow;
+    readonly buildRow?: (count: string) => WireRow;
 }
 export interface WirePlan {
     readonly statements: readonly WireStatement[];
@@ -1034,7 +1036,7 @@ export interface RelApiHooks {
         context: MediaContext
     ], Sql | undefined, BuiltIn>>;
 }
-export type Fields = Readonly<Record<string, object>>;
+export type FieldMap = Readonly<Record<string, object>>;
 export interface FieldContext {
     readonly scope: string;
     readonly typeName: string;
@@ -1042,7 +1044,7 @@ export interface FieldContext {
     readonly role: string;
 }
 type FieldTap = {
-    tap(fields: Fields, context: FieldContext): Fields;
+    tap(fields: FieldMap, context: FieldContext): FieldMap;
 }["tap"];
 export interface FieldHook {
     tap(options: string | {
@@ -1050,7 +1052,7 @@ export interface FieldHook {
         readonly stage?: number;
         readonly before?: string;
     }, tap: FieldTap): void;
-    call(fields: Fields, context: FieldContext): Fields;
+    call(fields: FieldMap, context: FieldContext): FieldMap;
     readonly taps: readonly {
         readonly name: string;
         readonly fn: object;
@@ -1272,7 +1274,7 @@ export interface OriginPolicy {
     readonly isOpen: boolean;
     allows(origin: string): boolean;
 }
-export declare const createCurrentOriginPolicy: (getAllowedOrigins: () => readonly string[]) => (() => OriginPolicy);
+export declare const createOriginPolicyGetter: (getAllowedOrigins: () => readonly string[]) => (() => OriginPolicy);
 
 // --- core/http/pipeline.d.ts
 export type HttpRequest = IncomingMessage & {
@@ -1293,13 +1295,13 @@ export type AnyServer = Server | HttpsServer;
 export type ClientStream = OutgoingMessage | Duplex;
 
 // --- core/kernel/cache.d.ts
-export interface Question<Source, Answer> {
+export interface CacheQuestion<Source, Answer> {
     readonly name: string;
     readonly read: (source: Source) => Answer;
     readonly key?: ((answer: Answer) => unknown) | undefined;
 }
-export declare const defineQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => Question<Source, Answer>;
-export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
+export declare const defineCacheQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => CacheQuestion<Source, Answer>;
+export type Ask<Source> = <Answer>(question: CacheQuestion<Source, Answer>) => Answer;
 export interface CacheEntry<Value> {
     readonly value: Value;
     commit(): void;
@@ -1315,7 +1317,7 @@ export interface CacheSpec<Source, Value> {
     readonly make: (ask: Ask<Source>) => Value;
     readonly estimateBytes: (value: Value) => number;
 }
-export interface Caches {
+export interface CacheManager {
     create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
     clear(): void;
 }
@@ -1367,9 +1369,9 @@ export declare class RelApiError extends Error {
     constructor(fields: RelApiErrorFields);
 }
 export declare const presetError: (message: string) => RelApiError;
-export declare const missingSessionVariable: (name: string) => RelApiError;
+export declare const sessionVariableMissing: (name: string) => RelApiError;
 export declare const bodyTooLarge: (limitBytes: number) => RelApiError;
-export declare const tokenRefused: (message: string, details?: string | null) => RelApiError;
+export declare const tokenRejected: (message: string, details?: string | null) => RelApiError;
 
 // --- core/kernel/health-problems.d.ts
 export interface HealthProblems {
@@ -1378,18 +1380,18 @@ export interface HealthProblems {
 }
 
 // --- core/kernel/json-text.d.ts
-export declare const isNestedDeeper: (text: string, levels: number) => boolean;
+export declare const exceedsJsonDepth: (text: string, levels: number) => boolean;
 
 // --- core/kernel/limits.d.ts
-export interface Limits {
+export interface RequestLimits {
     readonly maxUrlBytes: number;
 }
-export type Limit = keyof Limits;
+export type Limit = keyof RequestLimits;
 export declare const limitExceeded: (limit: Limit, fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>) => RelApiError;
 export declare const urlTooLong: (limitBytes: number) => RelApiError;
 
 // --- core/kernel/logger.d.ts
-export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logger;
+export declare const adaptFieldsFirstLogger: (appLogger: FieldsFirstLogger) => Logger;
 
 // --- core/kernel/memoize.d.ts
 export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
@@ -1527,11 +1529,12 @@ export interface CallerSettings {
         readonly facts: Readonly<Record<string, string | number>>;
     } | undefined;
 }
-export declare const nameKey: (name: QualifiedName) => string;
+export declare const buildNameKey: (name: QualifiedName) => string;
 export declare const findRelation: (model: Model, name: QualifiedName) => Relation | undefined;
 export declare const findRoutines: (model: Model, name: QualifiedName) => readonly Routine[];
 export declare const findColumn: (relation: Relation, name: string) => Column | undefined;
 export declare const findBaseType: (model: Model, oid: number) => PgType | undefined;
+export declare const getQualifiedName: ({ schema, name }: QualifiedName) => QualifiedName;
 
 // --- core/model/objects.d.ts
 export interface QualifiedName {
@@ -1614,7 +1617,7 @@ export interface Relation extends QualifiedName {
         readonly delete: boolean;
     };
     readonly rules?: Readonly<Partial<Record<"insert" | "update" | "delete", "returning" | "separate" | "nothing">>>;
-    readonly refusesConflict?: true;
+    readonly rejectsConflict?: true;
     readonly hasRowSecurity: boolean;
     readonly provenAccess?: "read" | "write";
     readonly mayHideNulls?: true;
@@ -1724,7 +1727,7 @@ export interface Visibility {
 }
 
 // --- core/plan/conditions.d.ts
-export declare const compareColumn: (name: string, operator: string, right: Pick<Comparison, "operand" | "keyword">) => Comparison;
+export declare const buildColumnComparison: (name: string, operator: string, right: Pick<Comparison, "operand" | "keyword">) => Comparison;
 export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 export declare const restrictRows: <P extends Plan>(plan: P, model: Model, rule: RowRule) => P;
 
@@ -1880,8 +1883,8 @@ export type Predicate = {
     readonly columns: readonly ColumnPair[];
 } | ({
     readonly kind: "keys";
-} & Keys);
-export interface Keys {
+} & RowKeys);
+export interface RowKeys {
     readonly columns: readonly string[];
     readonly values: readonly (readonly ValueRef[])[];
 }
@@ -2080,9 +2083,9 @@ export interface Sequence {
     readonly steps: readonly SequenceStep[];
     readonly result: Read;
     readonly isOne?: boolean;
-    readonly refusal?: Refusal;
+    readonly rejection?: Rejection;
 }
-export interface Refusal {
+export interface Rejection {
     readonly message: string;
     readonly path: string;
     readonly requires: readonly StepRequirement[];
@@ -2097,7 +2100,7 @@ export interface StepRequirement {
     readonly step: number;
     readonly atMost?: number;
     readonly sameCountAs?: number;
-    readonly keys?: Keys & {
+    readonly keys?: RowKeys & {
         readonly paths: readonly string[];
     };
     readonly message: string;
@@ -2117,7 +2120,7 @@ export interface Envelope {
     };
 }
 export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;
-export interface Planned {
+export interface PlanWithEnvelope {
     readonly plan: Plan;
     readonly envelope: Envelope;
 }
@@ -2353,8 +2356,8 @@ export interface TransactionSender {
 export interface PlanProof {
     isProven(plan: Plan, envelope: Envelope, model: Model): boolean;
 }
-export declare const transactionSignal: Token<import("./kernel/token.ts").Signal<EndedTransaction>>;
-export declare const requestSignal: Token<import("./kernel/token.ts").Signal<RequestRecord>>;
+export declare const transactionEndedSignal: Token<import("./kernel/token.ts").Signal<EndedTransaction>>;
+export declare const requestEndedSignal: Token<import("./kernel/token.ts").Signal<RequestRecord>>;
 export type ResultRow = Readonly<Record<string, string | null>>;
 export interface OptionSource {
     readonly name: string;
@@ -2369,13 +2372,13 @@ export interface PluginContext {
     readonly counters: Counters;
     readonly healthProblems: HealthProblems;
     logTo(target: Logger | AppLogger): void;
-    readonly caches: Caches;
+    readonly caches: CacheManager;
     model(): Model;
     beforeModel(listener: (model: Model) => void | Promise<void>): void;
     setGate(gate: (() => Promise<void>) | undefined): void;
     onModel(listener: (model: Model) => void): void;
     onClose(listener: () => void | Promise<void>): void;
-    prepare(plannedProgram: Planned, session: Session, surface: string): Program;
+    prepare(plannedProgram: PlanWithEnvelope, session: Session, surface: string): Program;
     execute(execution: Execution): Promise<readonly ResultRow[]>;
     transaction<Result>(head: Pick<Execution, "isolation" | "onDisconnect">, work: (execute: PluginContext["execute"]) => Promise<{
         readonly result: Result;
@@ -2500,7 +2503,7 @@ interface ObjectOptions {
     readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
     readonly appSettings?: Readonly<Record<string, string>> | undefined;
 }
-export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, ObjectOptions {
+export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, RequestLimits, ObjectOptions {
     readonly appSettings: Readonly<Record<string, string>>;
 }
 export type RelApiOptions = {
@@ -2617,17 +2620,17 @@ export interface Sql {
     readonly parts: readonly (Chunk | Sql)[];
 }
 export declare const sql: (strings: TemplateStringsArray, ...interpolations: readonly Sql[]) => Sql;
-export declare const ident: (...parts: readonly string[]) => Sql;
-export declare const value: (boundValue: BoundValue, type?: string) => Sql;
-export declare const catalogText: (text: string) => Sql;
-export declare const join: (fragments: readonly Sql[], separator?: string) => Sql;
-export declare const literal: (text: string) => Sql;
-export declare const integer: (number: number) => Sql;
+export declare const quoteIdentifier: (...parts: readonly string[]) => Sql;
+export declare const bindValue: (boundValue: BoundValue, type?: string) => Sql;
+export declare const trustedSql: (text: string) => Sql;
+export declare const joinSql: (fragments: readonly Sql[], separator?: string) => Sql;
+export declare const quoteLiteral: (text: string) => Sql;
+export declare const inlineInteger: (number: number) => Sql;
 export interface Statement {
     readonly text: string;
     readonly slots: readonly Slot[];
 }
-export declare const toStatement: (fragment: Sql) => Statement;
+export declare const compileSql: (fragment: Sql) => Statement;
 
 // --- core/sql/program.d.ts
 export interface ProgramStatement {
@@ -2635,14 +2638,14 @@ export interface ProgramStatement {
     readonly slots: readonly Slot[];
     readonly columns: readonly string[];
     readonly isMultiRow?: boolean;
-    readonly rowOf?: (count: string) => readonly string[];
+    readonly buildRow?: (count: string) => readonly string[];
     readonly path?: string;
     readonly fragment?: Sql;
 }
 export interface ProgramCheck {
     readonly statement: number;
     readonly column: string;
-    readonly kind: "permission" | "step" | "refusal";
+    readonly kind: "permission" | "step" | "rejection";
     readonly message: string;
     readonly path?: string;
     readonly paths?: readonly string[];
@@ -2666,17 +2669,17 @@ export interface Program {
     readonly isProven?: boolean;
     readonly withRows?: ProgramWithRows;
     readonly plan?: Plan;
-    readonly planned?: Planned;
+    readonly planned?: PlanWithEnvelope;
 }
-export declare const explainProgram: ({ statements, main, relations, isOpenEnded }: Program, options: string, columnOf?: (statement: number) => string) => Program;
+export declare const explainProgram: ({ statements, main, relations, isOpenEnded }: Program, options: string, nameColumn?: (statement: number) => string) => Program;
 
 // --- core/values/array-literal.d.ts
 export type ArrayItem = string | null | readonly ArrayItem[];
-export declare const arrayLiteral: (items: readonly ArrayItem[], elementType?: string) => string;
+export declare const encodeArrayLiteral: (items: readonly ArrayItem[], elementType?: string) => string;
 
 // --- core/values/exact-numbers.d.ts
 export declare const isJsonObject: (value: unknown) => value is JsonObject;
-export declare const numberText: (value: unknown) => string | undefined;
+export declare const getNumberText: (value: unknown) => string | undefined;
 declare const survivesRoundTrip: (number: string) => boolean;
 export declare const writeJson: (value: Json) => string;
 export declare const parseJson: (text: string, isExact?: typeof survivesRoundTrip) => Json;
@@ -2986,7 +2989,7 @@ interface EmbedSpec {
 interface UpdateOperatorSpec {
     readonly graphql: string;
     readonly inputDescription: string;
-    readonly refusesNull?: boolean;
+    readonly rejectsNull?: boolean;
 }
 interface AggregateSpec {
     readonly graphql?: string | false;
@@ -3316,7 +3319,7 @@ export interface GqlOperation {
     cachePlan(): void;
 }
 export interface GqlStep {
-    readonly planned: Planned;
+    readonly planned: PlanWithEnvelope;
     readonly program: Program;
     readonly values: readonly SentValue[];
     readonly path: string;
@@ -3363,7 +3366,7 @@ export type GqlOutput = {
 } | {
     readonly as: string;
     readonly text: string;
-    readonly pieces: () => Parts;
+    readonly pieces: () => TextParts;
 } | {
     readonly as: string;
     readonly step: number;
@@ -3398,7 +3401,7 @@ export interface GqlEngine {
     assembleEvent(operation: GqlOperation, event: string, session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
     parseJson(text: string): Json;
     parseRequestJson(text: string | undefined, at?: string): Json;
-    createNames(customization: GqlCustomization): Names;
+    createNames(customization: GqlCustomization): NameBuilder;
     readRequest(value: Json): GqlRequest;
     encodeErrors(error: unknown, session: Session | undefined): EncodedErrors;
 }
@@ -3419,7 +3422,7 @@ export interface GqlRunOptions<LongResult = never> extends Pick<Execution, "exch
         name: string,
         value: string
     ])[];
-    readonly onGone?: (listener: () => void) => () => void;
+    readonly onDisconnect?: (listener: () => void) => () => void;
     readonly end?: "commit" | "rollback";
     readonly access?: "read only" | undefined;
 }
@@ -3705,7 +3708,7 @@ export declare const graphqlLimits: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof graphqlSettings>, ValuesOf<typeof relationshipSettings>, ValuesOf<typeof persistedSettings>, ValuesOf<typeof trustedSettings> {
 }
-interface Limits extends ValuesOf<typeof graphqlLimits> {
+interface RequestLimits extends ValuesOf<typeof graphqlLimits> {
 }
 
 // --- plugins/graphql/stored-documents/persisted-queries.d.ts
@@ -3738,7 +3741,7 @@ export declare const graphqlInserts: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/types/names.d.ts
 type NamePart = string | GqlNamePart;
-export interface Names {
+export interface NameBuilder {
     typeName(...nameParts: readonly NamePart[]): string;
     sharedTypeName(...nameParts: readonly NamePart[]): string;
     bareTypeName(...nameParts: readonly NamePart[]): string;
@@ -3756,7 +3759,7 @@ export declare const graphqlQueries: import("../../../core/plugin.ts").Plugin;
 export declare const graphqlRelationships: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/types/role-schema.d.ts
-export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
+export type TextParts<Result = void> = Generator<Buffer | void, Result, void>;
 export interface RoleSchema {
     readonly model: Model;
     readonly role: string;
@@ -3769,7 +3772,7 @@ export interface RoleSchema {
     readonly isIntrospectionClosed: boolean;
     readonly directives: Directives;
     findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
-    introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
+    introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): TextParts;
     buildCompleteSchema(): Slices<RoleSchema>;
     columnName(relation: Relation, column: string): string;
 }
@@ -3823,14 +3826,14 @@ export interface CostLimits {
 export declare const costLimitsService: import("../../core/index.ts").ServiceToken<{
     current(): CostLimits | undefined;
 }>;
-export interface Buckets<Wait> {
+export interface TokenBuckets<Wait> {
     take(key: string, perMinute: number, burst: number, isOwed?: boolean): Wait;
 }
-export type SharedBuckets = Buckets<Promise<number | undefined>>;
-export declare const redisBucketsService: import("../../core/index.ts").ServiceToken<SharedBuckets & {
+export type SharedTokenBuckets = TokenBuckets<Promise<number | undefined>>;
+export declare const redisBucketsService: import("../../core/index.ts").ServiceToken<SharedTokenBuckets & {
     open(): void;
 }>;
-export declare const workerBucketsService: import("../../core/index.ts").ServiceToken<SharedBuckets>;
+export declare const workerBucketsService: import("../../core/index.ts").ServiceToken<SharedTokenBuckets>;
 
 // --- plugins/limits/cost-limits.d.ts
 export declare const costLimits: import("../../core/plugin.ts").Plugin;
@@ -3957,7 +3960,7 @@ export interface LiveRun {
     readonly deliveries: number;
     readonly bytes: number;
 }
-export declare const liveRunSignal: import("../../core/index.ts").Token<import("../../core/index.ts").Signal<LiveRun>>;
+export declare const liveRunEndedSignal: import("../../core/index.ts").Token<import("../../core/index.ts").Signal<LiveRun>>;
 export type ReportedCell = string | null | 0;
 export type RowChange = readonly [
     before: readonly ReportedCell[] | null,
@@ -3987,11 +3990,11 @@ export interface Interest {
     readonly columns: ReadonlyMap<string, readonly string[]>;
     onColumns(listener: () => void): void;
 }
-export type Changed = (relation?: string, rows?: ChangedRows) => void;
+export type ReportChange = (relation?: string, rows?: ChangedRows) => void;
 export type Unwatch = () => void;
 export declare const watchChangesHook: import("../../core/index.ts").Token<SyncBailHook<[
     interest: Interest,
-    changed: Changed
+    changed: ReportChange
 ], Unwatch | undefined, import("tapable").UnsetAdditionalOptions>>;
 export interface Upgrade {
     readonly request: IncomingMessage;
@@ -4000,7 +4003,7 @@ export interface Upgrade {
     readonly path: string;
 }
 export interface UpgradeTap {
-    readonly refusal?: string;
+    readonly rejection?: string;
 }
 export declare const takeUpgradeHook: import("../../core/index.ts").Token<SyncBailHook<[
     upgrade: Upgrade
@@ -4055,8 +4058,8 @@ interface GraphqlResult {
 export interface LiveEvent<Rows> extends Live {
     readonly data?: Rows;
 }
-export declare const livePatches: () => (<Result extends GraphqlResult>(result: Result) => Result);
-export declare const liveRows: <Rows = any>() => ((data: string) => Rows);
+export declare const createGraphqlPatchApplier: () => (<Result extends GraphqlResult>(result: Result) => Result);
+export declare const createRestPatchApplier: <Rows = any>() => ((data: string) => Rows);
 
 // --- plugins/live/patches/index.d.ts
 export declare const livePatches: import("../../../core/plugin.ts").Plugin;
@@ -4087,7 +4090,7 @@ export declare const patchSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof liveSettings>, ValuesOf<typeof pollSettings>, ValuesOf<typeof socketSettings>, ValuesOf<typeof directiveSettings>, ValuesOf<typeof patchSettings> {
 }
-interface Limits extends ValuesOf<typeof socketLimits> {
+interface RequestLimits extends ValuesOf<typeof socketLimits> {
 }
 
 // --- plugins/live/transports/http-transports.d.ts
@@ -4376,7 +4379,7 @@ interface ResolvedOptions extends ValuesOf<typeof runSqlSettings> {
 }
 
 // --- plugins/plus/keyset/connections.d.ts
-export declare const connections: import("../../../core/plugin.ts").Plugin;
+export declare const cursorConnections: import("../../../core/plugin.ts").Plugin;
 export declare const graphqlConnections: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/plus/keyset/cursor-pages.d.ts
@@ -4426,7 +4429,7 @@ export declare const batchSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof batchSettings> {
 }
-interface Limits extends ValuesOf<typeof batchLimits> {
+interface RequestLimits extends ValuesOf<typeof batchLimits> {
 }
 
 // --- plugins/plus/row-history/index.d.ts
@@ -4501,26 +4504,26 @@ export interface RaisedError {
 export declare const readRaisedHook: Token<SyncBailHook<[
     error: RelApiError
 ], RaisedError | undefined, import("tapable").UnsetAdditionalOptions>>;
-export interface Suggestion {
+export interface NameSuggestion {
     readonly suggestion: string;
     readonly misspelt: string;
 }
-export interface Suggestions {
+export interface NameSuggestions {
     relation(model: Model, schema: string, name: string): string | undefined;
-    relationship(model: Model, schema: string, source: string, target: string): Suggestion | undefined;
+    relationship(model: Model, schema: string, source: string, target: string): NameSuggestion | undefined;
     routine(model: Model, schema: string, name: string): string | undefined;
     overload(overloads: readonly Routine[], names: readonly string[]): string | undefined;
     path(model: Model, session: Session, requestPath: string): string | undefined;
 }
-export declare const suggestionsService: import("../../core/index.ts").ServiceToken<Suggestions>;
-export interface Hints {
+export declare const nameSuggestionsService: import("../../core/index.ts").ServiceToken<NameSuggestions>;
+export interface RestHints {
     findJsonError(text: string): string | undefined;
     addPosition(error: unknown, text: Payload["text"]): unknown;
     addHint(error: RelApiError, exchange: Pick<Exchange, "method" | "path" | "header"> & {
         readonly session?: Session;
     }): RelApiError;
 }
-export declare const hintsService: import("../../core/index.ts").ServiceToken<Hints>;
+export declare const restHintsService: import("../../core/index.ts").ServiceToken<RestHints>;
 export interface RestExample {
     readonly path: string;
     readonly relation: string;
@@ -4631,6 +4634,7 @@ interface AggregateSpec {
 interface OrderingSpec {
     readonly rest?: string | false;
 }
+export declare const quoteRestValue: (text: string) => string;
 
 // --- plugins/rest/csv-bodies.d.ts
 export declare const csvBodies: import("../../core/plugin.ts").Plugin;
@@ -4714,11 +4718,11 @@ export declare const explainSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof restSettings>, ValuesOf<typeof rpcSettings>, ValuesOf<typeof openapiSettings>, ValuesOf<typeof etagSettings>, ValuesOf<typeof explainSettings> {
 }
-interface Limits extends ValuesOf<typeof restLimits> {
+interface RequestLimits extends ValuesOf<typeof restLimits> {
 }
 
 // --- plugins/rest/suggestions.d.ts
-export declare const suggestions: import("../../core/plugin.ts").Plugin;
+export declare const restSuggestions: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/rest/write.d.ts
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
@@ -4833,7 +4837,7 @@ export interface WebhookCall {
     readonly outcome: string;
     readonly durationMs: number;
 }
-export declare const webhookCallSignal: import("../../core/index.ts").Token<import("../../core/index.ts").Signal<WebhookCall>>;
+export declare const webhookCallEndedSignal: import("../../core/index.ts").Token<import("../../core/index.ts").Signal<WebhookCall>>;
 export interface RemoteSchemaControl {
     names(): readonly string[];
     renew(name: string): Promise<void>;
@@ -5084,7 +5088,7 @@ declare const surfaceLimits: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof sharedOptions> {
 }
-interface Limits extends ValuesOf<typeof surfaceLimits> {
+interface RequestLimits extends ValuesOf<typeof surfaceLimits> {
 }
 
 // --- plugins/speed/api.d.ts

@@ -10,7 +10,7 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { listAdminSecrets } from "./admin-secret-settings.ts";
-import { adminSecretRefused } from "./errors.ts";
+import { adminSecretRejected } from "./errors.ts";
 import { defaultCredentialRules } from "./database-role-rules.ts";
 import { decodeHeader, readSessionHeader, normalizeSessionName } from "./session-header.ts";
 import { adminSecretSettings } from "./settings.ts";
@@ -39,8 +39,8 @@ export const adminSecret = definePlugin({
       if (sentSecret === undefined) return undefined;
       const hash = hashSecret(sentSecret);
       // compares every secret, so that the duration does not depend on the match
-      if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRefused();
-      return buildSession(credentials, context.options, sessions);
+      if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRejected();
+      return buildAdminSession(credentials, context.options, sessions);
     });
   },
 });
@@ -57,7 +57,7 @@ const CONTROL_HEADERS: ReadonlySet<string> = new Set([
 
 /** Builds the session of a caller with the admin secret. An administrator runs as the login role. The header for
  *  backend-only permissions counts only with a role. */
-const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
+const buildAdminSession = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
   const role = readSessionHeader(credentials, "role") || ADMIN;
   const isBackend = readBackendOnlyFlag(credentials);
   const variables: Record<string, string> = { "x-session-role": role };

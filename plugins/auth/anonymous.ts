@@ -51,19 +51,19 @@ export const anonymous = definePlugin({
     hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;
       if (anonRole !== undefined && anonRole !== "") {
-        if (session?.role !== anonRole) session = buildSession(anonRole);
+        if (session?.role !== anonRole) session = buildAnonymousSession(anonRole);
         return session;
       }
       const error = credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
       if (error !== undefined) throw error;
-      return undefined; // core then refuses the request
+      return undefined; // core then rejects the request
     });
   },
 });
 
 /** Builds the session. All anonymous callers share one object, so that values that depend on the session are computed
  *  once. */
-const buildSession = (role: string): Session =>
+const buildAnonymousSession = (role: string): Session =>
   Object.freeze({
     role,
     databaseRole: role,

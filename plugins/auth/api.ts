@@ -16,8 +16,8 @@ export interface AcceptedCredentials {
 /** The service that reports which credentials the settings enable. Provided by the plugin `anonymous`. @experimental */
 export const acceptedCredentialsService = defineService<{ read(): AcceptedCredentials }>("accepted-credentials");
 
-/** Emitted when keys have changed without new settings. A token that was accepted may be refused from now on, and
- *  a refused token may be accepted. Other auth schemes may emit this signal too. */
+/** Emitted when keys have changed without new settings. A token that was accepted may be rejected from now on, and
+ *  a rejected token may be accepted. Other auth schemes may emit this signal too. */
 export const credentialsChangedSignal = defineSignal<undefined>("credentials-changed");
 
 declare module "../../core/index.ts" {

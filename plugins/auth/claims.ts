@@ -1,9 +1,9 @@
 /** Reads the `x-session-*` claims of a token from their configured location, and derives roles and session
  *  variables. */
 import {
-  arrayLiteral,
+  encodeArrayLiteral,
   holdsRawNumber,
-  isNestedDeeper,
+  exceedsJsonDepth,
   parseJson,
   writeJson,
   type Json,
@@ -109,7 +109,7 @@ const readClaimsObject = (
       ? { claims: collectSessionClaims(value), areTopLevel: false }
       : { reason: "expecting a json object when claims_format is json" };
   if (typeof value !== "string") return { reason: "expecting a string when claims_format is stringified_json" };
-  const parsedClaims = isNestedDeeper(value, maxJsonDepth) ? undefined : parseStringified(value);
+  const parsedClaims = exceedsJsonDepth(value, maxJsonDepth) ? undefined : parseStringified(value);
   if (!isJsonObject(parsedClaims))
     return { reason: `expecting stringified json at: '${location}', but found: ${value}` };
   return { claims: collectSessionClaims(parsedClaims), areTopLevel: false };
@@ -165,7 +165,7 @@ export const buildVariables = (claims: SessionClaims, role: string): Readonly<Re
 
 const encodeVariable = (value: Json): string => {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  return isList ? arrayLiteral(value as readonly string[]) : encodeClaim(value); // checked above
+  return isList ? encodeArrayLiteral(value as readonly string[]) : encodeClaim(value); // checked above
 };
 
 /** Returns the claims with all digits of their numbers, as JSON text for SQL. Undefined if JavaScript numbers

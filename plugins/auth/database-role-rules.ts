@@ -1,7 +1,7 @@
 /** The default credential rules: a token names the database role that statements run as. */
-import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
+import { anonymousRejected, tokenRejected, type Json, type RelApiError } from "../../core/index.ts";
 import { ALLOWED_ROLES, DEFAULT_ROLE, encodeClaim, type SessionClaims } from "./claims.ts";
-import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
+import { tokenClaimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRejected } from "./errors.ts";
 import type { TokenFailure } from "./token.ts";
 import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 
@@ -16,24 +16,24 @@ export const defaultCredentialRules: TokenRules = {
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
   },
   createFailureError: (failure) => createFailureError(failure),
-  createSeveralTokensError: () => tokenRefused("Multiple JWTs found"),
-  createUnknownIssuerError: () => tokenClaimsRefused("JWT not in issuer"),
+  createSeveralTokensError: () => tokenRejected("Multiple JWTs found"),
+  createUnknownIssuerError: () => tokenClaimsRejected("JWT not in issuer"),
   checkClaims: (token, nowSeconds, mustExpire) => {
     const { claims, audiences, acceptedAudiences } = token;
     const exp = readTime(claims, "exp");
-    if (exp === undefined && mustExpire) throw tokenClaimsRefused("The JWT 'exp' claim is required");
-    if (exp !== undefined && exp < nowSeconds - CLOCK_SKEW_SECONDS) throw tokenClaimsRefused("JWT expired");
+    if (exp === undefined && mustExpire) throw tokenClaimsRejected("The JWT 'exp' claim is required");
+    if (exp !== undefined && exp < nowSeconds - CLOCK_SKEW_SECONDS) throw tokenClaimsRejected("JWT expired");
     const nbf = readTime(claims, "nbf");
-    if (nbf !== undefined && nbf > nowSeconds + CLOCK_SKEW_SECONDS) throw tokenClaimsRefused("JWT not yet valid");
+    if (nbf !== undefined && nbf > nowSeconds + CLOCK_SKEW_SECONDS) throw tokenClaimsRejected("JWT not yet valid");
     const iat = readTime(claims, "iat");
-    if (iat !== undefined && iat > nowSeconds + CLOCK_SKEW_SECONDS) throw tokenClaimsRefused("JWT issued at future");
-    if (audiences === "wrong") throw tokenClaimsRefused("The JWT 'aud' claim must be a string or an array of strings");
+    if (iat !== undefined && iat > nowSeconds + CLOCK_SKEW_SECONDS) throw tokenClaimsRejected("JWT issued at future");
+    if (audiences === "wrong") throw tokenClaimsRejected("The JWT 'aud' claim must be a string or an array of strings");
     const isAudienceAccepted =
       acceptedAudiences === undefined ||
       audiences === undefined ||
       audiences.length === 0 ||
       audiences.some((audience) => acceptedAudiences.includes(audience));
-    if (!isAudienceAccepted) throw tokenClaimsRefused("JWT not in audience");
+    if (!isAudienceAccepted) throw tokenClaimsRejected("JWT not in audience");
     if (!token.isIssuerAccepted) throw defaultCredentialRules.createUnknownIssuerError();
   },
   grant: (token, settings) => readTokenRoles(token, settings),
@@ -49,24 +49,24 @@ const NO_FITTING_KEY = "No suitable key or wrong key type";
 const createFailureError = (failure: TokenFailure): RelApiError => {
   switch (failure.kind) {
     case "empty":
-      return tokenRefused("Empty JWT is sent in Authorization header");
+      return tokenRejected("Empty JWT is sent in Authorization header");
     case "parts":
-      return tokenRefused(`Expected 3 parts in JWT; got ${failure.count}`);
+      return tokenRejected(`Expected 3 parts in JWT; got ${failure.count}`);
     case "undecodable":
-      return tokenRefused("JWT cryptographic operation failed");
+      return tokenRejected("JWT cryptographic operation failed");
     case "unsecured":
-      return tokenRefused(
+      return tokenRejected(
         "Wrong or unsupported encoding algorithm",
         "JWT is unsecured but expected 'alg' was not 'none'",
       );
     case "no-key":
-      return tokenRefused(NO_FITTING_KEY, "No suitable key was found to decode the JWT");
+      return tokenRejected(NO_FITTING_KEY, "No suitable key was found to decode the JWT");
     case "bad-signature":
-      return tokenRefused(NO_FITTING_KEY, "None of the keys was able to decode the JWT");
+      return tokenRejected(NO_FITTING_KEY, "None of the keys was able to decode the JWT");
     case "too-deep":
-      return claimsTooDeep(failure.levels);
+      return tokenClaimsTooDeep(failure.levels);
     case "no-claims":
-      return tokenClaimsRefused("Parsing claims failed");
+      return tokenClaimsRejected("Parsing claims failed");
   }
 };
 
@@ -75,7 +75,7 @@ const createFailureError = (failure: TokenFailure): RelApiError => {
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const claim = claims[name];
   if (claim === undefined || claim === null) return undefined;
-  if (typeof claim !== "number") throw tokenClaimsRefused(`The JWT '${name}' claim must be a number`);
+  if (typeof claim !== "number") throw tokenClaimsRejected(`The JWT '${name}' claim must be a number`);
   return Number.isInteger(claim) && Math.abs(claim) < 2 ** 63 ? claim : 0;
 };
 
@@ -95,7 +95,7 @@ const readTokenRoles = (token: VerifiedToken, { anonymousRole, readRoleClaim }: 
       claims,
     };
   const defaultRole = readRoleClaim(token.claims) ?? anonymousRole;
-  if (defaultRole === undefined) throw anonymousRefused();
+  if (defaultRole === undefined) throw anonymousRejected();
   return { defaultRole, allowedRoles: undefined, claims };
 };
 

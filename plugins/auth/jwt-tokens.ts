@@ -4,7 +4,7 @@ import {
   createCaches,
   definePlugin,
   RelApiError,
-  defineQuestion,
+  defineCacheQuestion,
   type Ask,
   type Credentials,
   type PluginContext,
@@ -58,8 +58,8 @@ interface CachedToken extends VerifiedToken {
 }
 
 interface TokenScheme {
-  /** Calls `answer` synchronously, unless keys have to be fetched first. */
-  authorize(credentials: Credentials, answer: (error: Error | null, session?: Session) => void): void;
+  /** Calls `callback` synchronously, unless keys have to be fetched first. */
+  authorize(credentials: Credentials, callback: (error: Error | null, session?: Session) => void): void;
   close(): void;
 }
 
@@ -130,21 +130,21 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
     const grant = (token.grant ??= rules.grant(token, roles));
     const role = rules.chooseRole(grant, acceptsRoleHeader ? readSessionHeader(credentials, "role") : undefined);
     let session = token.sessions.get(role);
-    if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
+    if (session === undefined) token.sessions.set(role, (session = buildTokenSession(token, grant, role, options)));
     return session;
   };
 
   return {
-    authorize: (credentials, answer) => {
+    authorize: (credentials, callback) => {
       const currentState = state;
       const rules = credentials.rules ?? defaultCredentialRules;
       if (currentState.configurations.length === 0) {
         if (rules.createMissingKeyError !== undefined)
           rejectTokenWithoutKey(credentials, rules, rules.createMissingKeyError);
-        return answer(null);
+        return callback(null);
       }
       const extractedToken = currentState.extractToken(credentials, rules);
-      if (extractedToken === undefined) return answer(null);
+      if (extractedToken === undefined) return callback(null);
       // a token waits for the first fetch of the keys, and for the package that verifies it
       let pendingLoads = [
         loadVerifier() ?? [],
@@ -160,11 +160,11 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
             pendingLoads = extractedToken.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
           if (pendingLoads.length === 0) throw error;
         }
-        if (session !== undefined) return answer(null, session);
+        if (session !== undefined) return callback(null, session);
       }
       Promise.all(pendingLoads)
         .then(() => getSession(extractedToken, credentials, currentState))
-        .then((session) => answer(null, session), answer);
+        .then((session) => callback(null, session), callback);
     },
     close: () => closeKeys(state),
   };
@@ -174,7 +174,7 @@ const closeKeys = ({ configurations }: TokenState): void => {
   for (const { keys } of configurations) keys.close();
 };
 
-/** Refuses a token when no key is configured. @rule R-AUT-2 G-AUTH-10 */
+/** Rejects a token when no key is configured. @rule R-AUT-2 G-AUTH-10 */
 const rejectTokenWithoutKey = (
   credentials: Credentials,
   rules: TokenRules,
@@ -190,9 +190,9 @@ const unverifiedErrors = new WeakSet<object>();
 const hashToken = (text: string): string => createHash("sha256").update(text).digest("binary");
 
 /** The hash of the token is the cache key, so that no token is stored. */
-const TOKEN = defineQuestion("token", ({ token }: ExtractedToken) => token, hashToken);
-const CANDIDATES = defineQuestion("candidates", ({ candidates }: ExtractedToken) => candidates);
-const RULES = defineQuestion("rules", ({ rules }: ExtractedToken) => rules);
+const TOKEN = defineCacheQuestion("token", ({ token }: ExtractedToken) => token, hashToken);
+const CANDIDATES = defineCacheQuestion("candidates", ({ candidates }: ExtractedToken) => candidates);
+const RULES = defineCacheQuestion("rules", ({ rules }: ExtractedToken) => rules);
 
 /** Computes the cached value of a token. @throws RelApiError with the message of the surface */
 const verifyToken = (ask: Ask<ExtractedToken>): CachedToken => {
@@ -243,7 +243,7 @@ const findConfiguration = (
 
 /** Builds the session of a caller who acts as `role`. Only with `adminRoleInTokens` is the role `admin` the
  *  administrator. @rule G-AUTH-19 R-AUT-10 */
-const buildSession = (
+const buildTokenSession = (
   token: CachedToken,
   { claims }: TokenRoles,
   role: string,

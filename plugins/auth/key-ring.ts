@@ -150,7 +150,7 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
   };
 };
 
-/** Moves the credentials of `https://user:password@host/keys` into a header, because `fetch` refuses such an
+/** Moves the credentials of `https://user:password@host/keys` into a header, because `fetch` rejects such an
  *  address. */
 const splitCredentials = (url: URL): { readonly address: URL; readonly headers: Readonly<Record<string, string>> } => {
   const accept = { accept: "application/jwk-set+json, application/json" };

@@ -3,7 +3,7 @@ import {
   parseCookies,
   definePlugin,
   hasNulEscape,
-  nulCharacter,
+  nulCharacterInvalid,
   decodeUtf8Header,
   type RequestSettings,
   type Session,
@@ -40,7 +40,7 @@ const createRequestSettings = (secret: readonly string[]): RequestSettings => {
 /** Encodes the claims as JSON for row policies. PostgreSQL accepts no NUL in them. @throws RelApiError `22021` */
 const encodeClaims = ({ claims, claimsText, role }: Session): string => {
   const text = claimsText ?? JSON.stringify({ ...claims, role });
-  if (hasNulEscape(text)) throw nulCharacter();
+  if (hasNulEscape(text)) throw nulCharacterInvalid();
   return text;
 };
 

@@ -1,7 +1,7 @@
 /** Reads the location of the REST role in the claims: `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`. */
 import { JSONPathEnvironment } from "json-p3";
 import { getErrorMessage, type Json } from "../../core/index.ts";
-import { roleClaimKeyError } from "./errors.ts";
+import { roleClaimKeyInvalid } from "./errors.ts";
 
 /** Returns the first value at the path. Undefined if no value is there. */
 type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
@@ -19,7 +19,7 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
     // the result is a part of the given claims, which are JSON
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined;
   } catch (error) {
-    throw roleClaimKeyError(expression, `is not a JSON Path (${getErrorMessage(error)})`);
+    throw roleClaimKeyInvalid(expression, `is not a JSON Path (${getErrorMessage(error)})`);
   }
 };
 
@@ -48,7 +48,7 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
   while (remainingText !== "") {
     const match = STEP.exec(remainingText);
     if (match === null || steps.at(-1)?.kind === "filter")
-      throw roleClaimKeyError(expression, `cannot be read at ${JSON.stringify(remainingText)}`);
+      throw roleClaimKeyInvalid(expression, `cannot be read at ${JSON.stringify(remainingText)}`);
     const [matchedText, key, quotedKey, index, operator, operand] = match;
     if (operator !== undefined) {
       const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern matches only these
@@ -61,7 +61,7 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
     }
     remainingText = remainingText.slice(matchedText.length);
   }
-  if (steps[0]?.kind !== "key") throw roleClaimKeyError(expression, "does not start with a name");
+  if (steps[0]?.kind !== "key") throw roleClaimKeyInvalid(expression, "does not start with a name");
   return (claims) => {
     let current: Json | undefined = claims;
     for (const step of steps) current = current === undefined ? undefined : followStep(current, step);

@@ -72,7 +72,7 @@ export const tokenSettings = [
     environment: ["JWT_REQUIRE_EXP"],
     kind: flag,
     default: false,
-    description: "`true`: a token without `exp` is refused (R-AUT-4, G-AUTH-14)",
+    description: "`true`: a token without `exp` is rejected (R-AUT-4, G-AUTH-14)",
   }),
 ] as const;
 

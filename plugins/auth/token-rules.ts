@@ -50,7 +50,7 @@ export interface TokenRules {
   createSeveralTokensError(): RelApiError;
   /** Creates the error for a token whose issuer has no configuration. */
   createUnknownIssuerError(): RelApiError;
-  /** Checks time, audience and issuer. With `mustExpire`, a token without `exp` is refused. @throws RelApiError */
+  /** Checks time, audience and issuer. With `mustExpire`, a token without `exp` is rejected. @throws RelApiError */
   checkClaims(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** Returns the roles that the token allows. @throws RelApiError if it names no role */
   grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;

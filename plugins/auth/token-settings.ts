@@ -8,7 +8,7 @@ import {
 } from "../../core/index.ts";
 import { parseJsonPath } from "../shared/json-path.ts";
 import type { JwtSecret } from "./settings.ts";
-import { jwtSecretError } from "./errors.ts";
+import { jwtSecretInvalid } from "./errors.ts";
 import { createFixedKeys, type KeyRing } from "./key-ring.ts";
 import {
   isJwk,
@@ -79,7 +79,7 @@ export const parseTokenSettings = (settings: TokenOptions, openKeys: OpenKeys): 
     return configurations;
   } catch (error) {
     for (const ring of openedRings) ring.close();
-    throw error instanceof KeyError ? jwtSecretError(error.message) : error;
+    throw error instanceof KeyError ? jwtSecretInvalid(error.message) : error;
   }
 };
 
@@ -288,7 +288,7 @@ const parseMappedClaim = (claim: string, source: Json): MappedClaim["from"] => {
   return source.default === undefined ? { path } : { path, fallback: source.default };
 };
 
-/** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
+/** Rejects two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
 const rejectDuplicateConfigurations = (configurations: readonly TokenConfiguration[]): void => {
   const locationKeys = new Set<string>();
   for (const { location, issuer } of configurations) {

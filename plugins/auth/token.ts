@@ -1,7 +1,7 @@
 /** Decodes a token in compact form and verifies its signature. The rules of each surface check the claims. */
 import { verify as verifySignature } from "node:crypto";
 import type { Algorithm, verify } from "jsonwebtoken";
-import { isNestedDeeper, type Json, isJsonObject, type JsonObject } from "../../core/index.ts";
+import { exceedsJsonDepth, type Json, isJsonObject, type JsonObject } from "../../core/index.ts";
 import { parseClaims } from "./claims.ts";
 import { ALGORITHMS, type VerificationKey } from "./keys.ts";
 
@@ -12,7 +12,7 @@ interface SignedClaims {
   readonly exactClaims: JsonObject;
 }
 
-/** The reason why a token was refused. @experimental */
+/** The reason why a token was rejected. @experimental */
 export type TokenFailure =
   | { readonly kind: "empty" }
   | { readonly kind: "parts"; readonly count: number }
@@ -82,9 +82,9 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (candidates.length === 0) return buildFailure({ kind: "no-key" });
   const text = decodeBase64url(body);
   // checked before the signature, because code that walks the claims recurses
-  if (isNestedDeeper(text, maxJsonDepth)) return buildFailure({ kind: "too-deep", levels: maxJsonDepth });
+  if (exceedsJsonDepth(text, maxJsonDepth)) return buildFailure({ kind: "too-deep", levels: maxJsonDepth });
   const claims = parseJsonObject(text);
-  // jsonwebtoken cannot verify such a token, and it is refused in any case
+  // jsonwebtoken cannot verify such a token, and it is rejected in any case
   if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is not a JSON object" });
   if (!candidates.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
   // the exact claims are an object, like the claims

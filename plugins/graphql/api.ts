@@ -18,7 +18,7 @@ export type * from "./field-types.ts";
 export type * from "./plan-parts.ts";
 export type * from "./types/role-schema.ts";
 export type { GqlDirective } from "./directives.ts";
-export type { Names as GqlNames } from "./types/names.ts";
+export type { NameBuilder as GqlNameBuilder } from "./types/names.ts";
 export type * from "./catalog-types.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";
@@ -50,7 +50,7 @@ export const gqlDirectivesHook = defineHook(
   () => new SyncWaterfallHook<[directives: readonly GqlDirective[]]>(["directives"]),
 );
 
-/** The hook that receives each document that can be parsed, with its sender, before planning. A tap throws to refuse
+/** The hook that receives each document that can be parsed, with its sender, before planning. A tap throws to reject
  *  the document. `sender` is undefined when a live query runs again. @rule X-DOC-2 */
 export const checkGqlDocumentHook = defineHook(
   "checkGqlDocument",
@@ -92,7 +92,7 @@ declare module "../../core/index.ts" {
     /** The name of the GraphQL input type and its fields, for `fields` operands. Each field is an SDL type with a
      *  default (`Float!`, `Boolean = true`) and has a GraphQL name. */
     readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
-    /** True if the operator accepts a null operand (G-BEXP-5). Other operators refuse it. */
+    /** True if the operator accepts a null operand (G-BEXP-5). Other operators reject it. */
     readonly takesNull?: boolean;
   }
   interface EmbedSpec {
@@ -106,8 +106,8 @@ declare module "../../core/index.ts" {
     readonly graphql: string;
     /** The description of the input type. `$table` is replaced by the quoted table name. */
     readonly inputDescription: string;
-    /** True if a null operand is refused even if the column may be null (G-UPD-5). */
-    readonly refusesNull?: boolean;
+    /** True if a null operand is rejected even if the column may be null (G-UPD-5). */
+    readonly rejectsNull?: boolean;
   }
   interface AggregateSpec {
     /** The GraphQL name of the aggregate, by default `name`. If false, the aggregate is not in GraphQL. */

@@ -5,13 +5,13 @@ import type { TokenRoles, RoleSettings, SessionClaims, TokenFailure, TokenRules,
 import { nameJsonKind } from "./values/leaf.ts";
 import {
   adminSecretRequired,
-  claimsTooDeep,
-  couldNotVerify,
-  invalidBackendOnlyFlag,
-  invalidClaims,
-  malformedAuthorization,
-  multipleTokens,
-  noSchemeConfigured,
+  jwtClaimsTooDeep,
+  jwtUnverified,
+  backendOnlyFlagInvalid,
+  jwtClaimsInvalid,
+  authorizationMalformed,
+  tokenRepeated,
+  authSchemeMissing,
   requestedRoleNotAllowed,
   roleClaimMissing,
   tokenRequired,
@@ -21,28 +21,28 @@ import {
 export const credentialRules: TokenRules = {
   readBearer: (value) => {
     const [, token] = /^Bearer +(\S+)$/.exec(value) ?? [];
-    if (token === undefined) throw malformedAuthorization();
+    if (token === undefined) throw authorizationMalformed();
     return token;
   },
   createFailureError: (failure) =>
-    failure.kind === "too-deep" ? claimsTooDeep(failure.levels) : couldNotVerify(describeFailure(failure)),
-  createSeveralTokensError: multipleTokens,
-  createUnknownIssuerError: () => couldNotVerify("JWTNotInIssuer"),
+    failure.kind === "too-deep" ? jwtClaimsTooDeep(failure.levels) : jwtUnverified(describeFailure(failure)),
+  createSeveralTokensError: tokenRepeated,
+  createUnknownIssuerError: () => jwtUnverified("JWTNotInIssuer"),
   checkClaims: (token, nowSeconds, mustExpire) => {
     const { claims, skewSeconds, audiences, acceptedAudiences } = token;
     const exp = readTime(claims, "exp");
-    if (exp === undefined && mustExpire) throw undecodableToken("the exp claim is missing");
-    if (exp !== undefined && exp <= nowSeconds - skewSeconds) throw couldNotVerify("JWTExpired");
+    if (exp === undefined && mustExpire) throw jwtUndecodable("the exp claim is missing");
+    if (exp !== undefined && exp <= nowSeconds - skewSeconds) throw jwtUnverified("JWTExpired");
     const nbf = readTime(claims, "nbf");
-    if (nbf !== undefined && nbf > nowSeconds + skewSeconds) throw couldNotVerify("JWTNotYetValid");
+    if (nbf !== undefined && nbf > nowSeconds + skewSeconds) throw jwtUnverified("JWTNotYetValid");
     const iat = readTime(claims, "iat");
-    if (iat !== undefined && iat > nowSeconds + skewSeconds) throw couldNotVerify("JWTIssuedAtFuture");
-    if (audiences === "wrong") throw undecodableToken("the aud claim is neither a string nor a list of strings");
+    if (iat !== undefined && iat > nowSeconds + skewSeconds) throw jwtUnverified("JWTIssuedAtFuture");
+    if (audiences === "wrong") throw jwtUndecodable("the aud claim is neither a string nor a list of strings");
     const isMeant =
       acceptedAudiences === undefined ||
       audiences === undefined ||
       audiences.some((audience) => acceptedAudiences.includes(audience));
-    if (!isMeant) throw couldNotVerify("JWTNotInAudience");
+    if (!isMeant) throw jwtUnverified("JWTNotInAudience");
     if (!token.isIssuerAccepted) throw credentialRules.createUnknownIssuerError();
   },
   grant: (token, settings) => buildGrant(token, settings),
@@ -51,12 +51,12 @@ export const credentialRules: TokenRules = {
     return requestedRole;
   },
   createMissingCredentialError: ({ acceptsTokens, acceptsAdminSecret }) =>
-    acceptsTokens ? tokenRequired() : acceptsAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
-  createInvalidFlagError: invalidBackendOnlyFlag,
+    acceptsTokens ? tokenRequired() : acceptsAdminSecret ? adminSecretRequired() : authSchemeMissing(),
+  createInvalidFlagError: backendOnlyFlagInvalid,
 };
 
-const undecodableToken = (subject: string): RelApiError =>
-  couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(subject)})`);
+const jwtUndecodable = (subject: string): RelApiError =>
+  jwtUnverified(`JWSError (JSONDecodeError ${JSON.stringify(subject)})`);
 
 const describeFailure = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
   switch (failure.kind) {
@@ -81,7 +81,7 @@ const describePartCount = (count: number): string =>
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const claim = claims[name];
   if (claim === undefined || claim === null) return undefined;
-  if (typeof claim !== "number") throw undecodableToken(`the ${name} claim is no Number but ${nameJsonKind(claim)}`);
+  if (typeof claim !== "number") throw jwtUndecodable(`the ${name} claim is no Number but ${nameJsonKind(claim)}`);
   return claim;
 };
 
@@ -91,7 +91,7 @@ const DEFAULT_ROLE = "x-session-default-role";
 /** Builds the roles of a token. @rule G-AUTH-15 */
 const buildGrant = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): TokenRoles => {
   const reading = token.readSessionClaims();
-  if ("reason" in reading) throw invalidClaims(reading.reason);
+  if ("reason" in reading) throw jwtClaimsInvalid(reading.reason);
   if ("claims" in reading) return { ...readRoles(reading.claims, reading.areTopLevel), claims: reading.claims };
   const role = readRoleClaim(token.claims) ?? anonymousRole;
   if (role === undefined) throw roleClaimMissing(ALLOWED_ROLES);
@@ -113,13 +113,13 @@ const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<TokenRoles
 const readRoleList = (claim: Json): readonly string[] => {
   const message = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
   if (!Array.isArray(claim))
-    throw invalidClaims(`${message}: parsing [] failed, expected Array, but encountered ${nameJsonKind(claim)}`);
+    throw jwtClaimsInvalid(`${message}: parsing [] failed, expected Array, but encountered ${nameJsonKind(claim)}`);
   return (claim as readonly Json[]).map((role) => readRole(role, message));
 };
 
 const readRole = (role: Json, subject: string): string => {
   if (typeof role !== "string")
-    throw invalidClaims(`${subject}: parsing Text failed, expected String, but encountered ${nameJsonKind(role)}`);
-  if (role === "") throw invalidClaims(`${subject}: a role has a name`);
+    throw jwtClaimsInvalid(`${subject}: parsing Text failed, expected String, but encountered ${nameJsonKind(role)}`);
+  if (role === "") throw jwtClaimsInvalid(`${subject}: a role has a name`);
   return role;
 };

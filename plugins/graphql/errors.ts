@@ -1,5 +1,5 @@
 /** Creates the errors that the GraphQL surface raises. `code` is the code that clients see. */
-import { RelApiError, limitExceeded, type Json, type Limit, type Limits } from "../../core/index.ts";
+import { RelApiError, limitExceeded, type Json, type Limit, type RequestLimits } from "../../core/index.ts";
 import { findJsonError } from "../shared/json-errors.ts";
 import { buildUnknownNameFacts } from "../shared/name-hints.ts";
 import { getMessage } from "./translate-error.ts";
@@ -16,7 +16,7 @@ export const parseFailed = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "parse-failed", status: 400, message, path });
 
 /** Returns the error for a request that asks for something unsupported or disabled. @rule G-NST-6 G-FN-5 G-INT-9 */
-export const notSupported = (message: string, path: string): RelApiError =>
+export const requestUnsupported = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "not-supported", status: 400, message, path });
 
 /** Returns the error whose code and message clients recognise. @rule G-APQ-2 */
@@ -36,11 +36,11 @@ export const persistedQueryInvalid = (message: string): RelApiError =>
 export const queryNotAllowed = (): RelApiError => validationFailed("query is not allowed", "$");
 
 /** Returns the error for a text that is not a document. @rule G-DOC-1 */
-export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
+export const documentInvalid = (facts?: HintFacts): RelApiError =>
   validationFailed("not a valid graphql query", "$.query", facts);
 
 /** Returns the error for malformed JSON. `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
-export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
+export const jsonInvalid = (at: string, reason: string, text: string): RelApiError => {
   const jsonError = findJsonError(text);
   return new RelApiError({
     code: "invalid-json",
@@ -52,7 +52,7 @@ export const invalidJson = (at: string, reason: string, text: string): RelApiErr
 };
 
 /** @rule G-HTTP-9 */
-export const subscriptionOverHttp = (): RelApiError =>
+export const httpSubscriptionUnsupported = (): RelApiError =>
   new RelApiError({
     code: "unexpected-payload",
     status: 400,
@@ -60,20 +60,20 @@ export const subscriptionOverHttp = (): RelApiError =>
     path: "$",
   });
 
-const badMedia = (status: 406 | 415, message: string): RelApiError =>
+const mediaTypeRejected = (status: 406 | 415, message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status, message, path: "$" });
 
 /** @rule G-OVH-2 */
-export const responseTypeRefused = (types: readonly string[]): RelApiError =>
-  badMedia(406, `the response is ${types.join(" or ")}, and Accept takes neither`);
+export const responseTypeRejected = (types: readonly string[]): RelApiError =>
+  mediaTypeRejected(406, `the response is ${types.join(" or ")}, and Accept takes neither`);
 
 /** @rule G-OVH-3 */
 export const bodyTypeMissing = (type: string): RelApiError =>
-  badMedia(415, `the body is ${type}, and Content-Type is missing`);
+  mediaTypeRejected(415, `the body is ${type}, and Content-Type is missing`);
 
 /** @rule G-OVH-3 */
-export const bodyTypeRefused = (type: string, sentType: string): RelApiError =>
-  badMedia(415, `the body is ${type} in UTF-8, not ${sentType}`);
+export const bodyTypeRejected = (type: string, sentType: string): RelApiError =>
+  mediaTypeRejected(415, `the body is ${type} in UTF-8, not ${sentType}`);
 
 /** @rule G-RES-1 */
 export const endpointNotFound = (): RelApiError =>
@@ -90,11 +90,11 @@ export const methodNotAllowed = (method: string, allowedMethods: readonly string
   });
 
 /** @rule G-RES-3 */
-export const unexpectedVariable = (name: string): RelApiError =>
+export const variableUnexpected = (name: string): RelApiError =>
   new RelApiError({ code: "bad-request", status: 400, message: `Unexpected variable ${name}`, path: "$" });
 
 /** @rule G-GET-2 */
-export const mutationByGet = (): RelApiError =>
+export const mutationByGetUnsupported = (): RelApiError =>
   new RelApiError({
     code: "unexpected-payload",
     status: 405,
@@ -112,7 +112,7 @@ export const documentTooLarge = (maxBytes: number): RelApiError =>
   });
 
 /** Returns the error for an exceeded limit. `items` is the plural of the counted things. @rule G-LIM-3 G-LIM-4 */
-export const tooMany = (limits: Limits, limit: Limit, items: string, path = "$"): RelApiError =>
+export const graphqlLimitExceeded = (limits: RequestLimits, limit: Limit, items: string, path = "$"): RelApiError =>
   limitExceeded(limit, {
     code: "validation-failed",
     message: `the operation has more than ${limits[limit]} ${items}`,
@@ -120,7 +120,7 @@ export const tooMany = (limits: Limits, limit: Limit, items: string, path = "$")
   });
 
 /** Returns the error for a body with too many levels. @rule G-LIM-2 */
-export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
+export const graphqlBodyTooDeep = ({ maxJsonDepth }: RequestLimits): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "validation-failed",
     message: `the request is nested deeper than ${maxJsonDepth} levels`,
@@ -128,7 +128,7 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
   });
 
 /** Returns the error for variables above the limit of bytes. `path` is their position in the request. @rule G-LIM-2 */
-export const variablesTooLarge = ({ maxVariablesBytes }: Limits, path: string): RelApiError =>
+export const variablesTooLarge = ({ maxVariablesBytes }: RequestLimits, path: string): RelApiError =>
   limitExceeded("maxVariablesBytes", {
     code: "validation-failed",
     message: `the variables are larger than ${maxVariablesBytes} bytes`,
@@ -144,7 +144,7 @@ export const boundValuesTooLarge = (maxBytes: number): RelApiError =>
   });
 
 /** Returns the error for fields that are nested too deep. @rule G-LIM-3 */
-export const fieldsTooDeep = ({ maxDocumentDepth }: Limits): RelApiError =>
+export const fieldsTooDeep = ({ maxDocumentDepth }: RequestLimits): RelApiError =>
   limitExceeded("maxDocumentDepth", {
     code: "validation-failed",
     message: `the operation selects fields nested deeper than ${maxDocumentDepth} levels`,
@@ -152,7 +152,7 @@ export const fieldsTooDeep = ({ maxDocumentDepth }: Limits): RelApiError =>
   });
 
 /** Returns the error for a batch with too many requests. @rule G-LIM-6 */
-export const batchTooLong = ({ maxBatchEntries }: Limits): RelApiError =>
+export const batchTooLong = ({ maxBatchEntries }: RequestLimits): RelApiError =>
   limitExceeded("maxBatchEntries", {
     code: "bad-request",
     message: `the batch has more than ${maxBatchEntries} requests`,
@@ -176,7 +176,7 @@ export const fieldNotFound = (field: string, type: string, path: string, knownNa
   validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, knownNames));
 
 /** @rule G-DOC-5 */
-export const noSuchArgument = (
+export const argumentNotFound = (
   field: string,
   argument: string,
   path: string,
@@ -185,11 +185,11 @@ export const noSuchArgument = (
   validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, knownNames));
 
 /** @rule G-DOC-7 */
-export const missingField = (field: string, path: string): RelApiError =>
+export const fieldMissing = (field: string, path: string): RelApiError =>
   validationFailed(`missing required field '${field}'`, path);
 
 /** @rule G-VAR-6 */
-export const variableTypeMismatch = (
+export const variableTypeMismatched = (
   variable: string,
   declaredType: string,
   expectedType: string,
@@ -202,14 +202,14 @@ export const variableTypeMismatch = (
 
 /** Returns the error for a value of another type. `expectation` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
  *  G-COE-4 G-COE-5 */
-export const unexpectedValue = (expectation: string, type: string, actual: string, path: string): RelApiError =>
+export const valueUnexpected = (expectation: string, type: string, actual: string, path: string): RelApiError =>
   validationFailed(`expected ${expectation} for type '${type}', but found ${actual}`, path);
 
 /** @rule G-COE-6 */
-export const expectedList = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
+export const listMissing = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
 
 /** @rule G-COE-7 */
-export const invalidEnumValue = (values: readonly string[], type: string, actual: string, path: string): RelApiError =>
+export const enumValueInvalid = (values: readonly string[], type: string, actual: string, path: string): RelApiError =>
   validationFailed(
     `expected one of the values [${[...values]
       .sort()
@@ -220,7 +220,7 @@ export const invalidEnumValue = (values: readonly string[], type: string, actual
   );
 
 /** @rule G-COE-8 */
-export const unexpectedNull = (type: string, path: string): RelApiError =>
+export const nullUnexpected = (type: string, path: string): RelApiError =>
   validationFailed(`unexpected null value for type '${type}'`, path);
 
 /** @rule G-COE-9 */
@@ -236,7 +236,7 @@ export const floatOutOfRange = (numberText: string, path: string): RelApiError =
 
 /** Returns the error that a plugin's function throws on purpose, with the code and message of the plugin. @rule
  *  X-GQL-4 */
-export const functionRefused = (error: RelApiError, at: string): RelApiError => {
+export const functionRejected = (error: RelApiError, at: string): RelApiError => {
   const { code, status, path = at, facts } = error;
   const { extensions, graphqlErrors } = facts;
   return new RelApiError({
@@ -256,15 +256,15 @@ export const functionRefused = (error: RelApiError, at: string): RelApiError => 
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
 
-const credentialRefused = (code: string, message: string, status = 400): RelApiError =>
+const credentialRejected = (code: string, message: string, status = 400): RelApiError =>
   new RelApiError({ code, status, message, path: "$" });
 
 /** @rule G-AUTH-12 G-AUTH-14 */
-export const couldNotVerify = (reason: string): RelApiError =>
-  credentialRefused("invalid-jwt", `Could not verify JWT: ${reason}`);
+export const jwtUnverified = (reason: string): RelApiError =>
+  credentialRejected("invalid-jwt", `Could not verify JWT: ${reason}`);
 
 /** @rule G-LIM-2 */
-export const claimsTooDeep = (levels: number): RelApiError =>
+export const jwtClaimsTooDeep = (levels: number): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "invalid-jwt",
     message: `Could not verify JWT: the claims are nested deeper than ${levels} levels`,
@@ -272,43 +272,43 @@ export const claimsTooDeep = (levels: number): RelApiError =>
   });
 
 /** @rule G-AUTH-13 */
-export const malformedAuthorization = (): RelApiError =>
-  credentialRefused("invalid-headers", "Malformed Authorization header");
+export const authorizationMalformed = (): RelApiError =>
+  credentialRejected("invalid-headers", "Malformed Authorization header");
 
 /** @rule G-AUTH-13 */
-export const multipleTokens = (): RelApiError =>
-  credentialRefused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
+export const tokenRepeated = (): RelApiError =>
+  credentialRejected("invalid-headers", "Could not verify JWT: Multiple JWTs found");
 
 /** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
-export const invalidClaims = (message: string): RelApiError => credentialRefused("jwt-invalid-claims", message);
+export const jwtClaimsInvalid = (message: string): RelApiError => credentialRejected("jwt-invalid-claims", message);
 
 /** @rule G-AUTH-17 G-AUTH-18 */
 export const roleClaimMissing = (claim: string): RelApiError =>
-  credentialRefused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
+  credentialRejected("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
 
 /** @rule G-AUTH-19 */
 export const requestedRoleNotAllowed = (): RelApiError =>
-  credentialRefused("access-denied", "Your requested role is not in allowed roles");
+  credentialRejected("access-denied", "Your requested role is not in allowed roles");
 
 /** @rule G-AUTH-5 */
 export const adminSecretRequired = (): RelApiError =>
-  credentialRefused("access-denied", "x-session-admin-secret required, but not found", 401);
+  credentialRejected("access-denied", "x-session-admin-secret required, but not found", 401);
 
 /** @rule G-AUTH-8 */
 export const tokenRequired = (): RelApiError =>
-  credentialRefused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
+  credentialRejected("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
 
 /** @rule G-AUTH-9 */
-export const noSchemeConfigured = (): RelApiError =>
-  credentialRefused(
+export const authSchemeMissing = (): RelApiError =>
+  credentialRejected(
     "access-denied",
     "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
     401,
   );
 
 /** @rule G-AUTH-20 */
-export const invalidBackendOnlyFlag = (trueWords: readonly string[], falseWords: readonly string[]): RelApiError =>
-  credentialRefused(
+export const backendOnlyFlagInvalid = (trueWords: readonly string[], falseWords: readonly string[]): RelApiError =>
+  credentialRejected(
     "bad-request",
     `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
   );

@@ -10,7 +10,7 @@ import {
   type GraphQLInputField,
   type GraphQLObjectType,
 } from "graphql";
-import { nameKey, type Column, type Model, type Relation } from "../../core/index.ts";
+import { buildNameKey, type Column, type Model, type Relation } from "../../core/index.ts";
 import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
 import { getFieldPart } from "./plan-parts.ts";
 import type { GqlLiveExample } from "./operations.ts";
@@ -44,12 +44,12 @@ const listRoots = (type: GraphQLObjectType, kind: GqlRootKind, namespace?: strin
 
 /** Returns the root fields of the kind by the key of their relation. */
 const indexRoots = (type: GraphQLObjectType | undefined, kind: GqlRootKind): ReadonlyMap<string, Root> =>
-  new Map(type === undefined ? [] : listRoots(type, kind).map((root) => [nameKey(root.relation), root]));
+  new Map(type === undefined ? [] : listRoots(type, kind).map((root) => [buildNameKey(root.relation), root]));
 
 /** Returns the root fields in the order in which examples prefer their relations. */
 const sortRoots = (model: Model, roots: ReadonlyMap<string, Root>): readonly Root[] => {
   const relations = [...roots.values()].map(({ relation }) => relation);
-  return sortForExamples(model, relations).map((relation) => roots.get(nameKey(relation)) as Root); // each has a root
+  return sortForExamples(model, relations).map((relation) => roots.get(buildNameKey(relation)) as Root); // each has a root
 };
 
 /** Returns the fields without arguments that are columns, by column, so that all surfaces choose the same columns. */
@@ -186,7 +186,7 @@ export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleS
   const findExample = (updates: ReadonlyMap<string, Root>, mayUpdate: boolean): GqlLiveExample | undefined => {
     for (const root of roots) {
       const { relation } = root;
-      const update = updates.get(nameKey(relation));
+      const update = updates.get(buildNameKey(relation));
       const type = findRowType(root.field);
       if (update === undefined || type === undefined) continue;
       const fields = indexColumnFields(type);

@@ -66,7 +66,7 @@ export interface GqlFieldContext {
 export interface GqlVariant {
   /** The unique name in kebab case. */
   readonly name: string;
-  /** True if values of variables that the document does not declare are ignored instead of refused. */
+  /** True if values of variables that the document does not declare are ignored instead of rejected. */
   readonly takesUnknownVariables?: true;
   /** Returns the fields of a type, derived from its fields in the schema of the dialect. */
   fields(fields: GqlFields, context: GqlFieldContext): GqlFields;

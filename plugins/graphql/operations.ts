@@ -8,7 +8,7 @@ import type {
   Json,
   Operation,
   Plan,
-  Planned,
+  PlanWithEnvelope,
   RelApiError,
   Session,
   Program,
@@ -18,9 +18,9 @@ import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./plan-parts.ts";
 import type { GqlVariant } from "./field-types.ts";
-import type { Parts } from "./types/role-schema.ts";
+import type { TextParts } from "./types/role-schema.ts";
 import type { GqlCustomization } from "./catalog-types.ts";
-import type { Names } from "./types/names.ts";
+import type { NameBuilder } from "./types/names.ts";
 
 /** Documents of a page that watches rows and changes a column of text in them. @experimental */
 export interface GqlLiveExample {
@@ -87,7 +87,7 @@ export interface GqlOperation {
 
 /** One program of an operation, with its values. @experimental */
 export interface GqlStep {
-  readonly planned: Planned;
+  readonly planned: PlanWithEnvelope;
   readonly program: Program;
   readonly values: readonly SentValue[];
   /** The path of database errors for which the statement names no other (G-DBE). */
@@ -174,7 +174,7 @@ export type GqlOutput =
   /** A known JSON text: `__typename`, or a write that affects no rows. The text of introspection is made on demand, and
    *  `pieces` writes it in time slices. */
   | { readonly as: string; readonly text: string }
-  | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
+  | { readonly as: string; readonly text: string; readonly pieces: () => TextParts }
   /** the value is the body of a step */
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose members are inserted here (`Bundle`) */
@@ -258,7 +258,7 @@ export interface GqlEngine {
   parseRequestJson(text: string | undefined, at?: string): Json;
   /** Returns the functions that build names from a customization of the metadata. The naming convention comes from the
    *  settings unless the customization has one. @rule G-NAM-6 G-NAM-8 */
-  createNames(customization: GqlCustomization): Names;
+  createNames(customization: GqlCustomization): NameBuilder;
   /** Reads a request object (G-HTTP-1) from a value of `parseJson`. @throws RelApiError */
   readRequest(value: Json): GqlRequest;
   /** Encodes an error as `{"errors":[…]}` (G-ERR-1). Any exception other than a RelApiError is logged and reported as
@@ -289,7 +289,7 @@ export interface GqlLongBody<LongResult> extends Pick<LongBodyHandler, "aboveByt
 export interface GqlRunOptions<LongResult = never> extends Pick<Execution, "exchange" | "requestSettings"> {
   readonly longBody?: GqlLongBody<LongResult> | undefined;
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  readonly onGone?: (listener: () => void) => () => void;
+  readonly onDisconnect?: (listener: () => void) => () => void;
   /** The end of a write transaction, by default commit. @rule G-TX-6 */
   readonly end?: "commit" | "rollback";
   /** The access mode to which the transaction is restricted, even if functions of the operation would write. @rule

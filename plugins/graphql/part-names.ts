@@ -29,27 +29,27 @@ export const getOrderingName = ({ graphql, name }: OrderingSpec): string | undef
 /** The key of the direction beside the operands of an ordering. No operand may have this name. */
 export const DIRECTION = "order";
 
-const refuseIllegalName = (plugin: string, part: string, name: string | undefined): void => {
+const rejectIllegalName = (plugin: string, part: string, name: string | undefined): void => {
   if (name !== undefined && !isLegalName(name))
     throw presetError(
       `plugin "${plugin}": ${part} cannot be called "${name}" in GraphQL: use letters, digits and _, with no digit and no __ at the start`,
     );
 };
 
-/** Refuses illegal and duplicate names, and an input object without fields.
+/** Rejects illegal and duplicate names, and an input object without fields.
  *  @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5a X-AGG-1 X-ORD-1 */
 export const rejectPartNames = (registry: Registry): void => {
   const { operators, updateOperators, embeds, aggregates, orderings, getPluginName } = registry;
   for (const spec of operators) {
     const name = getOperatorName(spec);
-    refuseIllegalName(getPluginName(spec), `operator "${spec.name}"`, name);
+    rejectIllegalName(getPluginName(spec), `operator "${spec.name}"`, name);
     if (name !== undefined && spec.operand === "fields" && spec.input === undefined)
       throw presetError(
         `plugin "${getPluginName(spec)}": operator "${spec.name}" has the operand "fields" without input: give the name and the fields of its GraphQL input type`,
       );
   }
   for (const spec of updateOperators)
-    refuseIllegalName(getPluginName(spec), `update operator "${spec.name}"`, spec.graphql);
+    rejectIllegalName(getPluginName(spec), `update operator "${spec.name}"`, spec.graphql);
   rejectOverlaps(registry, operators, getOperatorName, "GraphQL operator");
   rejectOverlaps(registry, updateOperators, ({ graphql }) => graphql, "GraphQL update operator");
   rejectDuplicates(registry, embeds, ({ graphql }) => graphql?.suffix, "GraphQL embed suffix");

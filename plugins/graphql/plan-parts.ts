@@ -339,7 +339,7 @@ export interface GqlWriting {
   addStep(make: (stepNumber: number) => SequenceStep): number;
   /** Returns the predicate of a condition (`build.boolExp`), or undefined if the condition matches every row. */
   planCondition(input: GqlInput): Predicate | undefined;
-  /** Binds a value of the type. Null is refused. */
+  /** Binds a value of the type. Null is rejected. */
   bindValue(input: GqlInput, type: GqlValueType): ValueRef;
   /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which the rows
    *  belong. Without a parent, the related row is inserted first, and the result is its step. */

@@ -34,7 +34,7 @@ export const graphqlSettings = [
     kind: flag,
     default: false,
     description:
-      "`true`: a null operand, as in `where: {col: {_eq: null}}`, makes the condition true; `false`: the request is refused",
+      "`true`: a null operand, as in `where: {col: {_eq: null}}`, makes the condition true; `false`: the request is rejected",
   }),
   defineSetting({
     name: "disablePostgresArrays",
@@ -241,5 +241,5 @@ declare module "../../core/index.ts" {
       ValuesOf<typeof relationshipSettings>,
       ValuesOf<typeof persistedSettings>,
       ValuesOf<typeof trustedSettings> {}
-  interface Limits extends ValuesOf<typeof graphqlLimits> {}
+  interface RequestLimits extends ValuesOf<typeof graphqlLimits> {}
 }

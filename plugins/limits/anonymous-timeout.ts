@@ -1,5 +1,5 @@
 /** Limits the duration of statements of callers without a credential: `ANON_STATEMENT_TIMEOUT=10`. */
-import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core/index.ts";
+import { definePlugin, Stage, sql, bindValue, type CallerSettings } from "../../core/index.ts";
 import { anonRole, compatMode } from "../shared/settings.ts";
 import { anonymousTimeoutSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
@@ -31,7 +31,7 @@ const compileTimeoutTest = (role: string) => sql`
       from pg_catalog.pg_db_role_setting as entry
       join pg_catalog.pg_roles as owner on owner.oid = entry.setrole,
         pg_catalog.unnest(entry.setconfig) as setting
-      where owner.rolname = ${value(role)} and pg_catalog.starts_with(setting, 'statement_timeout=')
+      where owner.rolname = ${bindValue(role)} and pg_catalog.starts_with(setting, 'statement_timeout=')
     ) as "isSet"`;
 
 /** Limits the duration of the statements of callers without a credential. @rule R-LIM-9 G-LIM-12 */

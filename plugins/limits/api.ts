@@ -24,7 +24,7 @@ export interface CostLimits {
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. @experimental */
-export interface Buckets<Wait> {
+export interface TokenBuckets<Wait> {
   /** Takes a token. With `isOwed` a missing token is owed, because the request runs anyway. @returns 0, or the
    *  milliseconds until the next token */
   take(key: string, perMinute: number, burst: number, isOwed?: boolean): Wait;
@@ -32,12 +32,12 @@ export interface Buckets<Wait> {
 
 /** Buckets that several processes share. `take` resolves to undefined if the shared counter cannot be reached.
  *  @experimental */
-export type SharedBuckets = Buckets<Promise<number | undefined>>;
+export type SharedTokenBuckets = TokenBuckets<Promise<number | undefined>>;
 
 /** The buckets that all machines share, provided by `redis-limits`. `open` is called once there are limits and the
  *  model is loaded. @experimental */
-export const redisBucketsService = defineService<SharedBuckets & { open(): void }>("redis-buckets");
+export const redisBucketsService = defineService<SharedTokenBuckets & { open(): void }>("redis-buckets");
 
 /** The buckets that the workers of one machine share, provided by `worker-limits`. They are not used if
  *  `redisBucketsService` is offered. @experimental */
-export const workerBucketsService = defineService<SharedBuckets>("worker-buckets");
+export const workerBucketsService = defineService<SharedTokenBuckets>("worker-buckets");

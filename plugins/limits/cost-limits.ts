@@ -1,4 +1,4 @@
-/** Refuses a request if the planner's estimated cost exceeds the limit of the role: `COST_LIMITS=anonymous=10000`. */
+/** Rejects a request if the planner's estimated cost exceeds the limit of the role: `COST_LIMITS=anonymous=10000`. */
 import {
   createProgram,
   definePlugin,
@@ -46,7 +46,7 @@ const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Executio
 const buildExplainProgram = (statement: ProgramStatement): Program =>
   explainProgram(createProgram([statement], { isOpenEnded: false }), "format json");
 
-/** Refuses requests whose cost, as PostgreSQL's planner estimates it, exceeds the limit of the role. @rule R-LIM-8
+/** Rejects requests whose cost, as PostgreSQL's planner estimates it, exceeds the limit of the role. @rule R-LIM-8
  *  G-LIM-11 */
 export const costLimits = definePlugin({
   name: "cost-limits",

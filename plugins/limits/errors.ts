@@ -1,4 +1,4 @@
-/** Errors of limits. The fact `limit` is the setting, by which core counts refusals. */
+/** Errors of limits. The fact `limit` is the setting, by which core counts rejections. */
 import { RelApiError } from "../../core/index.ts";
 import { formatCount } from "../shared/plural.ts";
 
@@ -30,7 +30,7 @@ export const rateLimitExceeded = (perMinute: number, waitMs: number): RelApiErro
 
 /** Returns the error for a write without a filter, with the message of the extension `safeupdate`, which hosted
  *  PostgreSQL often has. @rule R-LIM-5 G-LIM-7 */
-export const unfilteredWrite = (operation: "UPDATE" | "DELETE"): RelApiError =>
+export const writeUnfiltered = (operation: "UPDATE" | "DELETE"): RelApiError =>
   new RelApiError({
     code: "unfiltered-write",
     status: 400,

@@ -17,7 +17,7 @@ export interface Estimate {
 }
 
 /** Node types that read all rows of their input, even if only a few are needed. */
-const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
+const FULL_INPUT_NODE_TYPES: ReadonlySet<string> = new Set([
   "Aggregate",
   "Hash",
   "Incremental Sort",
@@ -37,7 +37,7 @@ const estimateMaxRows = (node: PlanNode, loops: number, share: number): number =
   for (const child of children) {
     const relationship = child["Parent Relationship"];
     let childLoops = loops;
-    let childShare = FULL_INPUT_NODES.has(type) ? 1 : share;
+    let childShare = FULL_INPUT_NODE_TYPES.has(type) ? 1 : share;
     if (relationship === "InitPlan") [childLoops, childShare] = [1, 1];
     else if (relationship === "SubPlan") [childLoops, childShare] = [Math.max(loops, ownRows), 1];
     else if (type === "Limit") childShare = share * Math.min(1, planRows / Math.max(1, child["Plan Rows"] ?? 1));

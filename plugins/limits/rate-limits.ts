@@ -12,11 +12,11 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
-import { redisBucketsService, workerBucketsService, type SharedBuckets } from "./api.ts";
+import { redisBucketsService, workerBucketsService, type SharedTokenBuckets } from "./api.ts";
 import { rateLimitExceeded } from "./errors.ts";
 import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
-import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
+import { createLocalTokenBuckets, type LocalTokenBuckets } from "./token-buckets.ts";
 
 /** A request that Express may have extended. Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
@@ -57,7 +57,10 @@ interface RequestBucket {
 
 /** Builds headers with the policy, and with the remaining tokens if this process counts. The format is that of the IETF
  *  draft. @rule R-LIM-6 */
-const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: TokenBuckets | undefined): Headers => {
+const buildLimitHeaders = (
+  { key, perMinute, burst }: RequestBucket,
+  buckets: LocalTokenBuckets | undefined,
+): Headers => {
   const computeSeconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
   const policy = `"requests";q=${Math.floor(burst)};w=${computeSeconds(burst)}`;
   if (buckets === undefined) return [["RateLimit-Policy", policy]];
@@ -76,12 +79,12 @@ export const rateLimits = definePlugin({
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
-    const buckets = createTokenBuckets();
+    const buckets = createLocalTokenBuckets();
     const limits = createRoleLimits(context, "rate-limits");
     /** Requests that are already counted, whose first operation must not count again. */
     const countedRequests = new WeakSet<IncomingMessage>();
     const bucketSlot = createExchangeSlot<RequestBucket>();
-    let sharedBuckets: SharedBuckets | undefined;
+    let sharedBuckets: SharedTokenBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
       const redis = context.use(redisBucketsService);
@@ -101,7 +104,7 @@ export const rateLimits = definePlugin({
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
-    /** Refuses a request without a token. If the shared counter does not respond, the count of this process decides.
+    /** Rejects a request without a token. If the shared counter does not respond, the count of this process decides.
      *  @throws RelApiError 429 */
     const checkBucket = (
       { key, perMinute, burst }: RequestBucket,

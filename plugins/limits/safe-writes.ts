@@ -1,6 +1,6 @@
-/** Refuses updates and deletes without a filter, or with a filter that is true for every row. */
+/** Rejects updates and deletes without a filter, or with a filter that is true for every row. */
 import { definePlugin, Stage, type Plan, type Predicate } from "../../core/index.ts";
-import { unfilteredWrite } from "./errors.ts";
+import { writeUnfiltered } from "./errors.ts";
 import { safeWriteSettings } from "./settings.ts";
 
 /** Returns the value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
@@ -22,7 +22,7 @@ const checkPlan = (plan: Plan): void => {
     (plan.kind === "update" || plan.kind === "delete") &&
     (plan.where === undefined || evaluateConstant(plan.where) === true)
   )
-    throw unfilteredWrite(plan.kind === "update" ? "UPDATE" : "DELETE");
+    throw writeUnfiltered(plan.kind === "update" ? "UPDATE" : "DELETE");
 };
 
 /** With `safeWrites: true`, an update or delete must have a filter of its own. A filter that a permission or a row

@@ -29,7 +29,7 @@ export const safeWriteSettings = [
     environment: ["SAFE_WRITES"],
     kind: settingKinds.flag,
     default: false,
-    description: "`true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7)",
+    description: "`true`: updates and deletes without a filter are rejected (R-LIM-5, G-LIM-7)",
     isFixed: true,
     isLimit: true,
   }),

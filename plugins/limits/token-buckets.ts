@@ -1,5 +1,5 @@
 /** The token buckets of one process. */
-import type { Buckets } from "./api.ts";
+import type { TokenBuckets } from "./api.ts";
 
 interface Bucket {
   tokens: number;
@@ -10,16 +10,16 @@ interface Bucket {
  *  full bucket again. */
 const MAX_BUCKETS = 100_000;
 
-export interface TokenBuckets extends Buckets<number> {
+export interface LocalTokenBuckets extends TokenBuckets<number> {
   /** Returns the number of whole tokens of the key. */
   countTokens(key: string, perMinute: number, burst: number): number;
   /** Empties the bucket for the time `waitMs`, because the shared counter has no token left. */
   drain(key: string, perMinute: number, waitMs: number): void;
 }
 
-export const createTokenBuckets = (): TokenBuckets => {
+export const createLocalTokenBuckets = (): LocalTokenBuckets => {
   const buckets = new Map<string, Bucket>();
-  const put = (key: string, tokens: number): void => {
+  const storeTokens = (key: string, tokens: number): void => {
     const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
     bucket.tokens = tokens;
     bucket.atMs = performance.now();
@@ -40,9 +40,9 @@ export const createTokenBuckets = (): TokenBuckets => {
       const perMs = perMinute / 60_000;
       const tokens = computeTokens(key, perMinute, burst);
       const isEnough = tokens >= 1;
-      put(key, isEnough || isOwed ? Math.max(tokens - 1, -burst) : tokens);
+      storeTokens(key, isEnough || isOwed ? Math.max(tokens - 1, -burst) : tokens);
       return isEnough ? 0 : (1 - tokens) / perMs;
     },
-    drain: (key, perMinute, waitMs) => put(key, 1 - (waitMs * perMinute) / 60_000),
+    drain: (key, perMinute, waitMs) => storeTokens(key, 1 - (waitMs * perMinute) / 60_000),
   };
 };

@@ -1,8 +1,8 @@
 /** Shares rate limits between all workers of a machine, whose primary process counts the requests. @rule X-BUS-5 */
 import type { Worker } from "node:cluster";
 import { definePlugin } from "../../core/index.ts";
-import { workerBucketsService, type SharedBuckets } from "./api.ts";
-import { createTokenBuckets } from "./token-buckets.ts";
+import { workerBucketsService, type SharedTokenBuckets } from "./api.ts";
+import { createLocalTokenBuckets } from "./token-buckets.ts";
 
 /** The message by which a worker asks the primary process for a token. */
 interface TakeMessage {
@@ -11,14 +11,14 @@ interface TakeMessage {
   readonly parts: readonly [key: string, perMinute: number, burst: number, isOwed: boolean];
 }
 
-/** The message by which the primary process answers. */
+/** The message by which the primary process responds. */
 interface TakenMessage {
   readonly relapi: "token-taken";
   readonly id: number;
   readonly waitMs: number;
 }
 
-const isMessageOf = <Message extends { readonly relapi: string }>(
+const isWorkerMessage = <Message extends { readonly relapi: string }>(
   message: unknown,
   kind: Message["relapi"],
 ): message is Message =>
@@ -26,18 +26,18 @@ const isMessageOf = <Message extends { readonly relapi: string }>(
 
 /** Creates the counter of the primary process. The returned function adds a worker whose requests are counted. */
 export const createWorkerCounter = (): ((worker: Worker) => void) => {
-  const buckets = createTokenBuckets();
+  const buckets = createLocalTokenBuckets();
   return (worker) => {
     worker.on("message", (message: unknown) => {
-      if (!isMessageOf<TakeMessage>(message, "take-token") || !worker.isConnected()) return;
-      const answer: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
-      worker.send(answer, () => undefined); // the worker may have ended
+      if (!isWorkerMessage<TakeMessage>(message, "take-token") || !worker.isConnected()) return;
+      const response: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
+      worker.send(response, () => undefined); // the worker may have ended
     });
   };
 };
 
 /** The time that a worker waits for the primary process, which may be busy or gone. */
-const ANSWER_TIMEOUT_MS = 500;
+const RESPONSE_TIMEOUT_MS = 500;
 
 /** Provides shared buckets in a worker whose primary process has the counter of `createWorkerCounter`. */
 export const workerLimits = definePlugin({
@@ -49,14 +49,14 @@ export const workerLimits = definePlugin({
     const handleUnavailable = (): void => {
       if (hasWarned) return;
       hasWarned = true;
-      context.logger.warn("rate limits are counted in each process: the primary process does not answer");
+      context.logger.warn("rate limits are counted in each process: the primary process does not respond");
     };
-    const receiveAnswer = (message: unknown): void => {
-      if (isMessageOf<TakenMessage>(message, "token-taken")) waiters.get(message.id)?.(message.waitMs);
+    const receiveResponse = (message: unknown): void => {
+      if (isWorkerMessage<TakenMessage>(message, "token-taken")) waiters.get(message.id)?.(message.waitMs);
     };
-    process.on("message", receiveAnswer);
-    context.onClose(() => void process.off("message", receiveAnswer));
-    const buckets: SharedBuckets = {
+    process.on("message", receiveResponse);
+    context.onClose(() => void process.off("message", receiveResponse));
+    const buckets: SharedTokenBuckets = {
       take: (key, perMinute, burst, isOwed = false) =>
         new Promise((resolve) => {
           const id = ++lastId;
@@ -67,7 +67,7 @@ export const workerLimits = definePlugin({
             else hasWarned = false;
             resolve(waitMs);
           };
-          const timer = setTimeout(settle, ANSWER_TIMEOUT_MS, undefined);
+          const timer = setTimeout(settle, RESPONSE_TIMEOUT_MS, undefined);
           waiters.set(id, settle);
           const message: TakeMessage = { relapi: "take-token", id, parts: [key, perMinute, burst, isOwed] };
           if (process.connected) process.send?.(message, undefined, undefined, (error) => error && settle(undefined));

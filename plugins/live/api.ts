@@ -175,7 +175,7 @@ export interface LiveRun {
 }
 
 /** Emitted after each run of live queries. @experimental */
-export const liveRunSignal = defineSignal<LiveRun>("live-run");
+export const liveRunEndedSignal = defineSignal<LiveRun>("live-run");
 
 /** The text of a value as PostgreSQL prints it, or null if the value is NULL. 0 if the change source did not report the
  *  value. */
@@ -241,7 +241,7 @@ export interface Interest {
 
 /** Reports a change. `rows` holds the known changed rows of `relation`; without it, any row may have changed. Without
  *  `relation`, anything may have changed. */
-export type Changed = (relation?: string, rows?: ChangedRows) => void;
+export type ReportChange = (relation?: string, rows?: ChangedRows) => void;
 
 /** Stops watching. */
 export type Unwatch = () => void;
@@ -251,7 +251,7 @@ export type Unwatch = () => void;
 export const watchChangesHook = defineHook(
   "watchChanges",
   "live-queries",
-  () => new SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>(["interest", "changed"]),
+  () => new SyncBailHook<[interest: Interest, changed: ReportChange], Unwatch | undefined>(["interest", "changed"]),
 );
 
 /** A WebSocket upgrade request. */
@@ -267,7 +267,7 @@ export interface Upgrade {
 /** The properties that a tap of `takeUpgradeHook` may declare besides its name. */
 export interface UpgradeTap {
   /** The body of the 404 response if no tap accepts the upgrade. */
-  readonly refusal?: string;
+  readonly rejection?: string;
 }
 
 /** The hook by which plugins accept upgrades. The plugin `upgrades` declares it and calls it for each upgrade. A tap

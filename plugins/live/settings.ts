@@ -19,7 +19,7 @@ export const liveSettings = [
     default: 512 * 1024 * 1024,
     unit: "bytes",
     description:
-      "the maximum size of the state of all live queries; a live query above it is refused with an error. A live query has about 3000 bytes, and 16 for each character of its values",
+      "the maximum size of the state of all live queries; a live query above it is rejected with an error. A live query has about 3000 bytes, and 16 for each character of its values",
   }),
 ] as const;
 
@@ -45,7 +45,7 @@ const socketLimits = [
     kind: wholeNumber(1),
     default: 1000,
     description:
-      "the maximum number of running operations on a WebSocket; a further one is refused with an error message",
+      "the maximum number of running operations on a WebSocket; a further one is rejected with an error message",
     isLimit: true,
   }),
 ] as const;
@@ -67,7 +67,7 @@ export const socketSettings = [
     environment: ["MAX_SOCKETS"],
     kind: wholeNumber(1),
     default: 100_000,
-    description: "the maximum number of open WebSockets of a process; a further one is refused with 503",
+    description: "the maximum number of open WebSockets of a process; a further one is rejected with 503",
     isLimit: true,
   }),
   ...socketLimits,
@@ -126,5 +126,5 @@ declare module "../../core/index.ts" {
       ValuesOf<typeof socketSettings>,
       ValuesOf<typeof directiveSettings>,
       ValuesOf<typeof patchSettings> {}
-  interface Limits extends ValuesOf<typeof socketLimits> {}
+  interface RequestLimits extends ValuesOf<typeof socketLimits> {}
 }

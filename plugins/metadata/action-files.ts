@@ -1,14 +1,14 @@
 /** Adds the types of `actions.graphql` to `actions.yaml` of a project. */
 import { isJsonObject, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
-import { type Raw, type RawObject } from "./raw-values.ts";
-import { readList, readObject } from "../shared/json-values.ts";
+import { type RawValue, type RawObject } from "./raw-values.ts";
+import { readListOrEmpty, readObjectOrEmpty } from "../shared/json-values.ts";
 
-const readName = (raw: Raw): string => String(readObject(raw)["name"]);
+const readName = (rawValue: RawValue): string => String(readObjectOrEmpty(rawValue)["name"]);
 
 /** Returns actions and custom types as an export in JSON has them. Entries of `actions.yaml` with types of their own
  *  stay as they are. @throws RelApiError `preset` with the file, line and column @rule G-MET-2 X-ACT-2 */
-export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: string): Promise<RawObject> => {
+export const mergeActionSdl = async (rawValue: RawValue | undefined, sdl: string, file: string): Promise<RawObject> => {
   const { readActionSdl } = await import("../shared/action-sdl.ts");
   let sdlTypes: ReturnType<typeof readActionSdl>;
   try {
@@ -20,12 +20,12 @@ export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: st
     const [location] = locations ?? [];
     throw metadataUnreadable(location === undefined ? file : `${file}:${location.line}:${location.column}`, message);
   }
-  const { actions, custom_types: listedTypes } = readObject(raw);
+  const { actions, custom_types: listedTypes } = readObjectOrEmpty(rawValue);
   return {
-    ...readObject(raw),
-    actions: readList(actions).map((entry) => {
-      const action = readObject(entry);
-      const definition = { ...sdlTypes.definitions.get(readName(entry)), ...readObject(action["definition"]) };
+    ...readObjectOrEmpty(rawValue),
+    actions: readListOrEmpty(actions).map((entry) => {
+      const action = readObjectOrEmpty(entry);
+      const definition = { ...sdlTypes.definitions.get(readName(entry)), ...readObjectOrEmpty(action["definition"]) };
       return { ...action, definition };
     }),
     custom_types: isJsonObject(listedTypes)
@@ -34,7 +34,7 @@ export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: st
           ...Object.fromEntries(
             Object.entries(sdlTypes.customTypes).map(([key, types]) => [
               key,
-              mergeTypes(readList(listedTypes[key]), types),
+              mergeTypes(readListOrEmpty(listedTypes[key]), types),
             ]),
           ),
         }
@@ -42,7 +42,7 @@ export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: st
   };
 };
 
-const mergeTypes = (listedTypes: readonly Raw[], types: readonly RawObject[]): readonly Json[] => {
+const mergeTypes = (listedTypes: readonly RawValue[], types: readonly RawObject[]): readonly Json[] => {
   const byName = new Map(types.map((type) => [readName(type), type]));
-  return listedTypes.map((entry) => ({ ...byName.get(readName(entry)), ...readObject(entry) }));
+  return listedTypes.map((entry) => ({ ...byName.get(readName(entry)), ...readObjectOrEmpty(entry) }));
 };

@@ -3,8 +3,8 @@
 import {
   isJsonObject,
   findColumn,
-  nameKey,
-  numberText,
+  buildNameKey,
+  getNumberText,
   findRoutines,
   listWritableColumns,
   writeJson,
@@ -20,27 +20,28 @@ import type { NamedTable } from "./names.ts";
 import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 import { InconsistentMetadata } from "./values.ts";
 import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
-import { type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
-import { readList, readObject, readText } from "../shared/json-values.ts";
+import { type LogIgnored, type RawValue, type RawObject } from "./raw-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 type Operation = keyof TablePermissions;
 
 const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"];
 
-const isEmptyFilter = (raw: Raw | undefined): boolean =>
-  raw === undefined || raw === null || (isJsonObject(raw) && Object.keys(raw).length === 0);
+const isEmptyFilter = (rawValue: RawValue | undefined): boolean =>
+  rawValue === undefined || rawValue === null || (isJsonObject(rawValue) && Object.keys(rawValue).length === 0);
 
 /** Reads the `columns` of a permission, which are a list or `"*"`. */
 const readColumns = (
   table: NamedTable,
-  raw: Raw | undefined,
+  rawValue: RawValue | undefined,
   absent: "all" | "none",
   location: string,
   logIgnored: LogIgnored,
 ): readonly Column[] => {
-  if (raw === "*" || ((raw === undefined || raw === null) && absent === "all")) return table.relation.columns;
-  const names = readList(raw);
-  if (raw !== undefined && raw !== null && !Array.isArray(raw))
+  if (rawValue === "*" || ((rawValue === undefined || rawValue === null) && absent === "all"))
+    return table.relation.columns;
+  const names = readListOrEmpty(rawValue);
+  if (rawValue !== undefined && rawValue !== null && !Array.isArray(rawValue))
     logIgnored(`${location}columns is neither a list nor "*"`);
   return names.flatMap((name) => {
     const column = typeof name === "string" ? findColumn(table.relation, name) : undefined;
@@ -53,11 +54,13 @@ const collectNames = (columns: readonly Column[]): ReadonlySet<string> => new Se
 
 const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "select_aggregate"]);
 
-const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
-  Array.isArray(raw)
+const readRootFields = (rawValue: RawValue | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
+  Array.isArray(rawValue)
     ? new Set(
         // the set has only names of root fields
-        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
+        rawValue.flatMap((name) =>
+          typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [],
+        ),
       )
     : undefined;
 
@@ -75,19 +78,23 @@ interface PermissionBuilder extends PermissionContext {
   readonly logUnknownKey: LogIgnored;
 }
 
-const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
+const readFilter = (
+  rawValue: RawValue | undefined,
+  table: NamedTable,
+  { reader }: PermissionContext,
+): Predicate | undefined =>
   // `isEmptyFilter` returns true for undefined
-  isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation);
+  isEmptyFilter(rawValue) ? undefined : reader.read(rawValue as RawValue, table.relation);
 
 /** Reads a required key, because an omitted key must not grant anything. */
-const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
-  const value = raw[key];
+const requireFilter = (rawObject: RawObject, key: "check" | "filter"): RawValue => {
+  const value = rawObject[key];
   if (value === undefined || value === null) throw new InconsistentMetadata(`it has no ${key}`);
   return value;
 };
 
-const readPresets = (raw: RawObject, table: NamedTable, { model, reader }: PermissionContext): readonly Cell[] =>
-  Object.entries(raw).map(([name, preset]): Cell => {
+const readPresets = (rawObject: RawObject, table: NamedTable, { model, reader }: PermissionContext): readonly Cell[] =>
+  Object.entries(rawObject).map(([name, preset]): Cell => {
     const column = findColumn(table.relation, name);
     const type = column && model.types.get(column.type);
     if (type === undefined) throw new InconsistentMetadata(`preset column "${name}" does not exist`);
@@ -109,25 +116,25 @@ const findRowFields = (table: NamedTable, model: Model): ReadonlySet<string> =>
 
 /** Returns the listed computed fields that are scalar. @rule G-CF-6 */
 const readComputedFields = (
-  raw: Raw | undefined,
+  rawValue: RawValue | undefined,
   table: NamedTable,
   rowFields: ReadonlySet<string>,
   location: string,
   logIgnored: LogIgnored,
 ): ReadonlySet<string> =>
   new Set(
-    readList(raw).flatMap((name) => {
+    readListOrEmpty(rawValue).flatMap((name) => {
       const field = table.entry.computedFields.find((computedField) => computedField.name === name);
       if (field === undefined) logIgnored(`${location}computed field ${writeJson(name)} does not exist`);
       return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
   );
 
-const readLimit = (raw: Raw | undefined): number | undefined => {
-  if (raw === undefined || raw === null) return undefined;
-  const limit = Number(numberText(raw) ?? Number.NaN);
+const readLimit = (rawValue: RawValue | undefined): number | undefined => {
+  if (rawValue === undefined || rawValue === null) return undefined;
+  const limit = Number(getNumberText(rawValue) ?? Number.NaN);
   if (!Number.isSafeInteger(limit) || limit < 0)
-    throw new InconsistentMetadata(`limit is a whole number, not ${writeJson(raw)}`);
+    throw new InconsistentMetadata(`limit is a whole number, not ${writeJson(rawValue)}`);
   return limit;
 };
 
@@ -142,25 +149,25 @@ const SELECT_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 const buildSelectPermission = (
-  raw: RawObject,
+  rawObject: RawObject,
   table: NamedTable,
   location: string,
   builder: PermissionBuilder,
 ): SelectPermission => {
-  logUnknownKeys(raw, SELECT_KEYS, location, builder.logUnknownKey);
-  const filter = readFilter(requireFilter(raw, "filter"), table, builder);
+  logUnknownKeys(rawObject, SELECT_KEYS, location, builder.logUnknownKey);
+  const filter = readFilter(requireFilter(rawObject, "filter"), table, builder);
   const rowFields = findRowFields(table, builder.model);
-  const limit = readLimit(raw["limit"]);
-  const queryRootFields = readRootFields(raw["query_root_fields"]);
-  const subscriptionRootFields = readRootFields(raw["subscription_root_fields"]);
+  const limit = readLimit(rawObject["limit"]);
+  const queryRootFields = readRootFields(rawObject["query_root_fields"]);
+  const subscriptionRootFields = readRootFields(rawObject["subscription_root_fields"]);
   return {
-    columns: collectNames(readColumns(table, raw["columns"], "none", location, builder.logIgnored)),
-    computedFields: readComputedFields(raw["computed_fields"], table, rowFields, location, builder.logIgnored),
+    columns: collectNames(readColumns(table, rawObject["columns"], "none", location, builder.logIgnored)),
+    computedFields: readComputedFields(rawObject["computed_fields"], table, rowFields, location, builder.logIgnored),
     rowFields,
-    routines: new Map(table.entry.computedFields.map((field) => [field.name, nameKey(field.routine)])),
+    routines: new Map(table.entry.computedFields.map((field) => [field.name, buildNameKey(field.routine)])),
     ...(filter === undefined ? {} : { filter }),
     ...(limit === undefined ? {} : { limit }),
-    mayAggregate: raw["allow_aggregations"] === true,
+    mayAggregate: rawObject["allow_aggregations"] === true,
     ...(queryRootFields === undefined ? {} : { queryRootFields }),
     ...(subscriptionRootFields === undefined ? {} : { subscriptionRootFields }),
   };
@@ -176,42 +183,42 @@ const WRITE_KEYS: Readonly<Record<WriteOperation, ReadonlySet<string>>> = {
 
 const buildWritePermission = (
   operation: WriteOperation,
-  raw: RawObject,
+  rawObject: RawObject,
   table: NamedTable,
   location: string,
   builder: PermissionBuilder,
 ): WritePermission => {
-  logUnknownKeys(raw, WRITE_KEYS[operation], location, builder.logUnknownKey);
+  logUnknownKeys(rawObject, WRITE_KEYS[operation], location, builder.logUnknownKey);
   const { relation } = table;
   // rows that a service should validate first must not be written unvalidated
-  if (!isEmptyFilter(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
+  if (!isEmptyFilter(rawObject["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
   if (!relation.writable[operation])
     throw new InconsistentMetadata("the database does not support this write on the relation");
-  const presets = operation === "delete" ? [] : readPresets(readObject(raw["set"]), table, builder);
+  const presets = operation === "delete" ? [] : readPresets(readObjectOrEmpty(rawObject["set"]), table, builder);
   const presetNames = new Set(presets.map((cell) => cell.column));
   const writable = collectNames(listWritableColumns(table.relation));
   const columns =
     operation === "delete"
       ? []
-      : readColumns(table, raw["columns"], operation === "insert" ? "all" : "none", location, builder.logIgnored);
-  const filter = operation === "insert" ? undefined : readFilter(requireFilter(raw, "filter"), table, builder);
+      : readColumns(table, rawObject["columns"], operation === "insert" ? "all" : "none", location, builder.logIgnored);
+  const filter = operation === "insert" ? undefined : readFilter(requireFilter(rawObject, "filter"), table, builder);
   const check =
     operation === "delete"
       ? undefined
-      : readFilter(operation === "insert" ? requireFilter(raw, "check") : raw["check"], table, builder);
+      : readFilter(operation === "insert" ? requireFilter(rawObject, "check") : rawObject["check"], table, builder);
   const writableNames = collectNames(columns.filter(({ name }) => writable.has(name) && !presetNames.has(name)));
   return {
     columns: writableNames,
     ...(filter === undefined ? {} : { filter }),
     ...(check === undefined ? {} : { check }),
     presets,
-    isBackendOnly: raw["backend_only"] === true,
+    isBackendOnly: rawObject["backend_only"] === true,
     comparisonKey: JSON.stringify([
       [...writableNames].sort(),
       filter ?? null,
       check ?? null,
       [...presets].sort((a, b) => (a.column < b.column ? -1 : 1)),
-      raw["backend_only"] === true,
+      rawObject["backend_only"] === true,
     ]),
   };
 };
@@ -233,13 +240,13 @@ export const buildPermissions = (
   };
   for (const table of tables) {
     for (const operation of OPERATIONS) {
-      for (const raw of readList(table.document.raw[`${operation}_permissions`])) {
-        const role = readText(readObject(raw)["role"]);
+      for (const rawEntry of readListOrEmpty(table.document.raw[`${operation}_permissions`])) {
+        const role = readText(readObjectOrEmpty(rawEntry)["role"]);
         if (role === undefined) continue;
         const location = `table ${table.relation.name}: ${operation} permission of ${role}: `;
-        const permission = readObject(readObject(raw)["permission"]);
+        const permission = readObjectOrEmpty(readObjectOrEmpty(rawEntry)["permission"]);
         // even an inconsistent permission makes the role one of the metadata
-        const entry = findOrCreatePermissions(role, nameKey(table.relation));
+        const entry = findOrCreatePermissions(role, buildNameKey(table.relation));
         if (operation in entry) {
           builder.logIgnored(`${location}listed twice; using the first one`);
           continue;

@@ -8,9 +8,9 @@ import type {
   MetadataRemoteRelationship,
 } from "./api.ts";
 import { readQueries } from "./queries.ts";
-import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
-import { readQualifiedName, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
-import { readList, readObject, readText } from "../shared/json-values.ts";
+import { isJsonObject, getNumberText, writeJson, type QualifiedName } from "../../core/index.ts";
+import { readQualifiedName, type LogIgnored, type RawValue, type RawObject } from "./raw-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 export interface TableDocument {
   readonly name: QualifiedName;
@@ -34,12 +34,12 @@ export interface MetadataDocument {
   /** The unparsed native queries and logical models, for the plugin that handles them. */
   readonly native: Omit<MetadataNative, "takenNames">;
   /** The unparsed remote schemas, for the plugin that handles them. */
-  readonly remoteSchemas: readonly Raw[];
+  readonly remoteSchemas: readonly RawValue[];
   readonly remoteRelationships: readonly MetadataRemoteRelationship[];
   /** The unparsed event triggers, for the plugin that handles them. */
   readonly eventTriggers: readonly MetadataEventTrigger[];
   /** The unparsed cron triggers, for the plugin that handles them. */
-  readonly cronTriggers: readonly Raw[];
+  readonly cronTriggers: readonly RawValue[];
   /** The unparsed actions and custom types, for the plugin that handles them. */
   readonly actions: Pick<MetadataActions, "actions" | "customTypes">;
   /** The unparsed limits, for the plugins that handle them. */
@@ -135,20 +135,20 @@ const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns whether the value has no content. Exports write every key, often with an empty list. */
-const isEmptyEntry = (raw: Raw): boolean => {
-  if (raw === null) return true;
-  if (Array.isArray(raw)) return raw.length === 0;
-  return isJsonObject(raw) && Object.values(raw).every(isEmptyEntry);
+const isEmptyEntry = (rawValue: RawValue): boolean => {
+  if (rawValue === null) return true;
+  if (Array.isArray(rawValue)) return rawValue.length === 0;
+  return isJsonObject(rawValue) && Object.values(rawValue).every(isEmptyEntry);
 };
 
 /** Reports the keys that no plugin handles. @rule G-MET-5 G-MET-6 */
 export const logUnknownKeys = (
-  raw: RawObject,
+  rawObject: RawObject,
   knownKeys: ReadonlySet<string>,
   location: string,
   logIgnored: LogIgnored,
 ): void => {
-  for (const [key, value] of Object.entries(raw)) {
+  for (const [key, value] of Object.entries(rawObject)) {
     if (knownKeys.has(key)) continue;
     if (!UNSUPPORTED_KEYS.has(key) || !isEmptyEntry(value))
       logIgnored(
@@ -161,70 +161,83 @@ export const logUnknownKeys = (
 
 /** Reads the metadata of any version. `served` lists the keys that other plugins of the preset handle. @throws
  *  RelApiError on an unsupported version @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
-export const readDocument = (rawDocument: Raw, logIgnored: LogIgnored, served: readonly string[]): MetadataDocument => {
-  const envelope = readObject(rawDocument);
+export const readDocument = (
+  rawDocument: RawValue,
+  logIgnored: LogIgnored,
+  served: readonly string[],
+): MetadataDocument => {
+  const envelope = readObjectOrEmpty(rawDocument);
   const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const rawVersion = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
-  const version = Number(numberText(rawVersion) ?? rawVersion);
-  if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(rawVersion) ?? String(rawVersion));
+  const version = Number(getNumberText(rawVersion) ?? rawVersion);
+  if (version !== 2 && version !== 3) throw metadataVersionUnknown(getNumberText(rawVersion) ?? String(rawVersion));
   const servedAbove = served.filter((key) => !SERVED_TABLE_KEYS.includes(key));
   logUnknownKeys(top, new Set([...TOP_KEYS, ...servedAbove]), "", logIgnored);
   if (!isJsonObject(rawDocument)) logIgnored("not an object; ignored");
-  const source = version === 3 ? findServedSource(readList(top["sources"]), logIgnored) : top;
+  const source = version === 3 ? findServedSource(readListOrEmpty(top["sources"]), logIgnored) : top;
   if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", logIgnored);
-  const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, logIgnored, served));
+  const tables = readListOrEmpty(source["tables"]).flatMap((rawEntry) => readTable(rawEntry, logIgnored, served));
   return {
     sourceName: (version === 3 ? readText(source["name"]) : undefined) ?? "default",
-    customization: readObject(source["customization"]),
+    customization: readObjectOrEmpty(source["customization"]),
     tables,
-    eventTriggers: tables.flatMap(({ name, raw }) =>
-      readList(raw["event_triggers"]).map((trigger) => ({ table: name, raw: trigger })),
+    eventTriggers: tables.flatMap(({ name, raw: rawTable }) =>
+      readListOrEmpty(rawTable["event_triggers"]).map((trigger) => ({ table: name, raw: trigger })),
     ),
-    functions: readList(source["functions"]).flatMap((raw) => {
-      const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
+    functions: readListOrEmpty(source["functions"]).flatMap((rawEntry) => {
+      const name = readQualifiedName(isJsonObject(rawEntry) ? (rawEntry["function"] ?? null) : rawEntry);
       if (name === undefined) {
-        logIgnored(`function entry without a name; ignored: ${writeJson(raw)}`);
+        logIgnored(`function entry without a name; ignored: ${writeJson(rawEntry)}`);
         return [];
       }
-      const fn = readObject(raw);
-      const configuration = readObject(fn["configuration"]);
+      const fn = readObjectOrEmpty(rawEntry);
+      const configuration = readObjectOrEmpty(fn["configuration"]);
       if (fn["function"] !== undefined) logUnknownKeys(fn, FUNCTION_KEYS, `function ${name.name}: `, logIgnored);
       logUnknownKeys(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, logIgnored);
       return [{ name, raw: fn, configuration }];
     }),
-    inheritedRoles: readList(top["inherited_roles"]).flatMap((raw) => {
-      const role = readText(readObject(raw)["role_name"]);
+    inheritedRoles: readListOrEmpty(top["inherited_roles"]).flatMap((rawEntry) => {
+      const role = readText(readObjectOrEmpty(rawEntry)["role_name"]);
       return role === undefined
         ? []
-        : [{ role, parents: readList(readObject(raw)["role_set"]).flatMap((parent) => readText(parent) ?? []) }];
+        : [
+            {
+              role,
+              parents: readListOrEmpty(readObjectOrEmpty(rawEntry)["role_set"]).flatMap(
+                (parent) => readText(parent) ?? [],
+              ),
+            },
+          ];
     }),
     queries: readQueries(top, served, logIgnored),
-    native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
-    remoteSchemas: readList(top["remote_schemas"]),
-    cronTriggers: readList(top["cron_triggers"]),
+    native: { queries: readListOrEmpty(source["native_queries"]), models: readListOrEmpty(source["logical_models"]) },
+    remoteSchemas: readListOrEmpty(top["remote_schemas"]),
+    cronTriggers: readListOrEmpty(top["cron_triggers"]),
     remoteRelationships: tables.flatMap(readRemoteRelationships),
     actions: readActions(top),
-    limits: readObject(top["api_limits"]),
-    closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
-      (role) => readText(role) ?? [],
-    ),
+    limits: readObjectOrEmpty(top["api_limits"]),
+    closedForRoles: readListOrEmpty(
+      readObjectOrEmpty(top["graphql_schema_introspection"])["disabled_for_roles"],
+    ).flatMap((role) => readText(role) ?? []),
   };
 };
 
 /** Reads the relationships of a table to remote schemas, and the names of its other fields. */
 const readRemoteRelationships = ({
   name,
-  raw,
+  raw: rawTable,
   configuration,
 }: TableDocument): readonly MetadataRemoteRelationship[] => {
-  const entries = readList(raw["remote_relationships"]);
+  const entries = readListOrEmpty(rawTable["remote_relationships"]);
   if (entries.length === 0) return [];
   const names = ["object_relationships", "array_relationships", "computed_fields"].flatMap((list) =>
-    readList(raw[list]).map((entry) => readObject(entry)["name"]),
+    readListOrEmpty(rawTable[list]).map((entry) => readObjectOrEmpty(entry)["name"]),
   );
   const columns = [
-    ...Object.values(readObject(configuration["column_config"])).map((column) => readObject(column)["custom_name"]),
-    ...Object.values(readObject(configuration["custom_column_names"])),
+    ...Object.values(readObjectOrEmpty(configuration["column_config"])).map(
+      (column) => readObjectOrEmpty(column)["custom_name"],
+    ),
+    ...Object.values(readObjectOrEmpty(configuration["custom_column_names"])),
   ];
   const otherNames = new Set(
     [...names, ...columns].flatMap((customName) => (typeof customName === "string" ? [customName] : [])),
@@ -235,31 +248,31 @@ const readRemoteRelationships = ({
 /** Reads actions and custom types. The files of a folder have both in one object. */
 const readActions = (top: RawObject): MetadataDocument["actions"] => {
   const { actions = null, custom_types: customTypes } = isJsonObject(top["actions"]) ? top["actions"] : top;
-  return { actions: readList(actions), customTypes: readObject(customTypes) };
+  return { actions: readListOrEmpty(actions), customTypes: readObjectOrEmpty(customTypes) };
 };
 
-const findServedSource = (sources: readonly Raw[], logIgnored: LogIgnored): RawObject => {
-  const isPostgres = (raw: Raw): boolean =>
-    ["postgres", "pg"].includes(readText(readObject(raw)["kind"]) ?? "postgres");
+const findServedSource = (sources: readonly RawValue[], logIgnored: LogIgnored): RawObject => {
+  const isPostgres = (rawValue: RawValue): boolean =>
+    ["postgres", "pg"].includes(readText(readObjectOrEmpty(rawValue)["kind"]) ?? "postgres");
   const served = sources.find(isPostgres);
   for (const source of sources)
     if (source !== served)
       logIgnored(
-        `source ${readText(readObject(source)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
+        `source ${readText(readObjectOrEmpty(source)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
       );
-  return readObject(served);
+  return readObjectOrEmpty(served);
 };
 
-const readTable = (raw: Raw, logIgnored: LogIgnored, served: readonly string[]): readonly TableDocument[] => {
-  const table = readObject(raw);
+const readTable = (rawValue: RawValue, logIgnored: LogIgnored, served: readonly string[]): readonly TableDocument[] => {
+  const table = readObjectOrEmpty(rawValue);
   const name = readQualifiedName(table["table"]);
   if (name === undefined) {
-    logIgnored(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
+    logIgnored(`table entry without a name; ignored: ${writeJson(rawValue).slice(0, 100)}`);
     return [];
   }
   const servedHere = SERVED_TABLE_KEYS.filter((key) => served.includes(key));
   logUnknownKeys(table, new Set([...TABLE_KEYS, ...servedHere]), `table ${name.name}: `, logIgnored);
-  const configuration = readObject(table["configuration"]);
+  const configuration = readObjectOrEmpty(table["configuration"]);
   logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, logIgnored);
   return [{ name, raw: table, configuration }];
 };

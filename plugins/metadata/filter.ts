@@ -4,9 +4,9 @@ import {
   findBaseType,
   findColumn,
   matchesType,
-  nameKey,
+  buildNameKey,
   findRelation,
-  relationshipOf,
+  findRelationship,
   findRoutines,
   writeJson,
   type Column,
@@ -23,13 +23,13 @@ import {
 } from "../../core/index.ts";
 import { createValueReader, InconsistentMetadata, parseSessionVariable } from "./values.ts";
 import type { GqlTableEntry } from "../graphql/api.ts";
-import { readQualifiedName, type Raw } from "./raw-values.ts";
+import { readQualifiedName, type RawValue } from "./raw-values.ts";
 
 export interface FilterReader {
   /** Reads a filter of the relation. @throws InconsistentMetadata */
-  read(raw: Raw, relation: Relation): Predicate;
+  read(rawValue: RawValue, relation: Relation): Predicate;
   /** Reads the preset of a column. */
-  readValue(raw: Raw, type: PgType): ValueRef;
+  readValue(rawValue: RawValue, type: PgType): ValueRef;
 }
 
 const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
@@ -51,7 +51,8 @@ const normalizeOperator = (key: string): string => {
 const buildConjunction = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", predicates: parts };
 
-const showRaw = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
+const formatRawValue = (rawValue: RawValue | undefined): string =>
+  rawValue === undefined ? "nothing" : writeJson(rawValue);
 
 /** The types of GraphQL scalars whose names differ from the names of their types. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
@@ -101,27 +102,30 @@ export const createFilterReader = (
     return isEqual ? { kind: "not", predicate: distinct } : distinct;
   };
 
-  const compare = (name: string, raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
+  const compare = (name: string, rawValue: RawValue, leftSide: LeftSide, position: FilterPosition): Predicate => {
     const columnOperator = COLUMN_OPERATORS[name];
-    if (columnOperator !== undefined) return compareColumns(columnOperator, raw, leftSide, position);
-    if (name === "_cast") return readCast(raw, leftSide, position);
+    if (columnOperator !== undefined) return compareColumns(columnOperator, rawValue, leftSide, position);
+    if (name === "_cast") return readCast(rawValue, leftSide, position);
     const spec = findOperator(name, leftSide.base);
     if (name === "_eq" || name === "_neq") {
       const isEqual = name === "_eq";
-      const isPlain = raw !== null && (leftSide.column?.notNull === true || (isEqual && !position.isNegated));
+      const isPlain = rawValue !== null && (leftSide.column?.notNull === true || (isEqual && !position.isNegated));
       return buildEquality(
         isEqual,
         leftSide.expression,
-        raw === null
+        rawValue === null
           ? { constant: null, type: leftSide.declaredType.sqlName }
-          : values.readValue(raw, leftSide.declaredType),
+          : values.readValue(rawValue, leftSide.declaredType),
         isPlain,
       );
     }
     if (spec.operand === "keyword") {
       const keyword =
-        typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
-      if (keyword === undefined) throw new InconsistentMetadata(`${name} requires true or false, not ${showRaw(raw)}`);
+        typeof spec.graphql === "object" && typeof rawValue === "boolean"
+          ? spec.graphql.keywords[String(rawValue)]
+          : undefined;
+      if (keyword === undefined)
+        throw new InconsistentMetadata(`${name} requires true or false, not ${formatRawValue(rawValue)}`);
       return { kind: "compare", left: leftSide.expression, operator: spec.name, keyword };
     }
     const type = spec.operandType === undefined ? leftSide.declaredType : values.findType(spec.operandType);
@@ -131,48 +135,49 @@ export const createFilterReader = (
       operator: spec.name,
       operand,
     });
-    if (spec.operand === "fields") return buildComparison(readFieldsOperand(raw, spec));
-    if (raw === null) throw new InconsistentMetadata(`${name} does not accept null`);
-    if (spec.operand !== "list") return buildComparison(values.readValue(raw, type));
+    if (spec.operand === "fields") return buildComparison(readFieldsOperand(rawValue, spec));
+    if (rawValue === null) throw new InconsistentMetadata(`${name} does not accept null`);
+    if (spec.operand !== "list") return buildComparison(values.readValue(rawValue, type));
     // PostgreSQL has no arrays of arrays, and would compare the elements
     if (
       leftSide.base.kind === "array" &&
       type === leftSide.declaredType &&
-      Array.isArray(raw) &&
-      parseSessionVariable(raw) === undefined
+      Array.isArray(rawValue) &&
+      parseSessionVariable(rawValue) === undefined
     )
-      return compareWithArrays(name, raw as readonly Raw[], leftSide, position);
-    return buildComparison(values.readList(raw, type));
+      return compareWithArrays(name, rawValue as readonly RawValue[], leftSide, position);
+    return buildComparison(values.readList(rawValue, type));
   };
 
   const compareWithArrays = (
     name: string,
-    raw: readonly Raw[],
+    rawValues: readonly RawValue[],
     leftSide: LeftSide,
     position: FilterPosition,
   ): Predicate => {
-    const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, leftSide, position));
+    const parts = rawValues.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, leftSide, position));
     return { kind: name === "_in" ? "or" : "and", predicates: parts };
   };
 
-  const readFieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
-    if (!isJsonObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${showRaw(raw)}`);
+  const readFieldsOperand = (rawValue: RawValue, spec: OperatorSpec): Operand => {
+    if (!isJsonObject(rawValue))
+      throw new InconsistentMetadata(`an object is expected, not ${formatRawValue(rawValue)}`);
     const fields: Record<string, Operand> = {};
     for (const [name, declaration] of Object.entries(spec.input?.fields ?? {})) {
       const [type = "", defaultValue] = declaration.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
       // the operator declares its default as valid JSON
-      const value = raw[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as Raw));
+      const value = rawValue[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as RawValue));
       if (value !== undefined) fields[name] = values.readValue(value, values.findType(SCALARS[scalar] ?? scalar));
       else if (type.endsWith("!")) throw new InconsistentMetadata(`"${name}" is missing`);
     }
     return { fields };
   };
 
-  const readCast = (raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
-    if (!isJsonObject(raw)) throw new InconsistentMetadata("_cast requires an object");
+  const readCast = (rawValue: RawValue, leftSide: LeftSide, position: FilterPosition): Predicate => {
+    if (!isJsonObject(rawValue)) throw new InconsistentMetadata("_cast requires an object");
     return buildConjunction(
-      Object.entries(raw).map(([target, comparisons]) => {
+      Object.entries(rawValue).map(([target, comparisons]) => {
         const type = values.findType(SCALARS[target] ?? target);
         return readComparisons(
           comparisons,
@@ -188,14 +193,19 @@ export const createFilterReader = (
   };
 
   /** Compares a column with another column of the row, or of the permission's own table. @rule G-FIL-8 */
-  const compareColumns = (operator: string, raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
-    const path: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
+  const compareColumns = (
+    operator: string,
+    rawValue: RawValue,
+    leftSide: LeftSide,
+    position: FilterPosition,
+  ): Predicate => {
+    const path: readonly RawValue[] = Array.isArray(rawValue) ? rawValue : [rawValue];
     const isRoot = path.length === 2 && path[0] === "$";
     const name = path[path.length - 1];
     const side = isRoot ? position.root : position.relation;
     const column = typeof name === "string" && (isRoot || path.length === 1) ? findColumn(side, name) : undefined;
     if (column === undefined)
-      throw new InconsistentMetadata(`column ${showRaw(raw)} does not exist in table "${side.name}"`);
+      throw new InconsistentMetadata(`column ${formatRawValue(rawValue)} does not exist in table "${side.name}"`);
     if (findBaseType(model, column.type)?.oid !== leftSide.base.oid)
       throw new InconsistentMetadata(`the types of the columns compared differ ("${column.name}")`);
     if (isRoot) refersToRoot = true;
@@ -214,45 +224,46 @@ export const createFilterReader = (
     );
   };
 
-  const readComparisons = (raw: Raw, leftSide: LeftSide, position: FilterPosition): Predicate => {
+  const readComparisons = (rawValue: RawValue, leftSide: LeftSide, position: FilterPosition): Predicate => {
     // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
     const isComparisons =
-      isJsonObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
-    if (!isComparisons) return compare("_eq", raw, leftSide, position);
+      isJsonObject(rawValue) && Object.keys(rawValue).every((key) => key.startsWith("_") || key.startsWith("$"));
+    if (!isComparisons) return compare("_eq", rawValue, leftSide, position);
     return buildConjunction(
-      Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, leftSide, position)),
+      Object.entries(rawValue).map(([key, operand]) => compare(normalizeOperator(key), operand, leftSide, position)),
     );
   };
 
-  const readAny = (raw: Raw, at: FilterPosition): Predicate => {
-    if (!isJsonObject(raw)) throw new InconsistentMetadata(`a filter is an object, not ${showRaw(raw)}`);
-    return buildConjunction(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
+  const readAny = (rawValue: RawValue, at: FilterPosition): Predicate => {
+    if (!isJsonObject(rawValue))
+      throw new InconsistentMetadata(`a filter is an object, not ${formatRawValue(rawValue)}`);
+    return buildConjunction(Object.entries(rawValue).map(([key, part]) => readEntry(key, part, at)));
   };
 
   /** Reads a condition on other rows. A test for existence does not distinguish NULL from false. */
-  const readRows = (raw: Raw, relation: Relation, at: FilterPosition): Predicate =>
-    readAny(raw, { relation, root: at.root, isNegated: false });
+  const readRows = (rawValue: RawValue, relation: Relation, at: FilterPosition): Predicate =>
+    readAny(rawValue, { relation, root: at.root, isNegated: false });
 
-  const readEntry = (key: string, raw: Raw, position: FilterPosition): Predicate => {
+  const readEntry = (key: string, rawValue: RawValue, position: FilterPosition): Predicate => {
     const { relation } = position;
     switch (normalizeOperator(key)) {
       case "_and":
       case "_or": {
-        const parts: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
+        const parts: readonly RawValue[] = Array.isArray(rawValue) ? rawValue : [rawValue];
         return {
           kind: normalizeOperator(key) === "_and" ? "and" : "or",
           predicates: parts.map((part) => readAny(part, position)),
         };
       }
       case "_not":
-        return { kind: "not", predicate: readAny(raw, { ...position, isNegated: true }) };
+        return { kind: "not", predicate: readAny(rawValue, { ...position, isNegated: true }) };
       case "_exists":
-        return readExists(raw, position);
+        return readExists(rawValue, position);
     }
     const column = findColumn(relation, key);
     if (column !== undefined)
       return readComparisons(
-        raw,
+        rawValue,
         { ...findType(column.type, `column "${key}"`), expression: { kind: "column", name: key }, column },
         position,
       );
@@ -262,14 +273,14 @@ export const createFilterReader = (
       return {
         kind: "related",
         relationship: relationship.relationship,
-        where: readRows(raw, findTarget(relation, relationship.relationship), position),
+        where: readRows(rawValue, findTarget(relation, relationship.relationship), position),
       };
     const aggregate = key.endsWith("_aggregate")
       ? entry?.relationships.find((candidate) => `${candidate.name}_aggregate` === key)
       : undefined;
-    if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, position);
+    if (aggregate !== undefined) return readAggregate(rawValue, aggregate.relationship, position);
     const field = entry?.computedFields.find((computedField) => computedField.name === key);
-    if (field !== undefined) return readComputed(raw, field, position);
+    if (field !== undefined) return readComputed(rawValue, field, position);
     throw new InconsistentMetadata(
       `"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`,
     );
@@ -285,7 +296,7 @@ export const createFilterReader = (
 
   /** Reads a condition on a computed field. @rule G-CF-5 */
   const readComputed = (
-    raw: Raw,
+    rawValue: RawValue,
     field: GqlTableEntry["computedFields"][number],
     position: FilterPosition,
   ): Predicate => {
@@ -313,46 +324,46 @@ export const createFilterReader = (
     const { returns } = routine;
     if (returns.relation === undefined)
       return readComparisons(
-        raw,
+        rawValue,
         { ...findType(returns.type, `computed field "${field.name}"`), expression: { kind: "computed", ...call } },
         position,
       );
     const target = findRelation(model, returns.relation);
     if (target === undefined)
       throw new InconsistentMetadata(`computed field "${field.name}" returns rows of an unknown table`);
-    return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(raw, target, position) };
+    return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(rawValue, target, position) };
   };
 
   const findTarget = (relation: Relation, id: string): Relation => {
-    const name = relationshipOf(relation, id)?.target;
-    const target = name && model.relations.get(nameKey(name));
+    const name = findRelationship(relation, id)?.target;
+    const target = name && model.relations.get(buildNameKey(name));
     if (target === undefined) throw new InconsistentMetadata(`relationship "${id}" has no target table`);
     return target;
   };
 
   /** Reads `_exists`, a condition on the rows of any table. @rule G-FIL-9 */
-  const readExists = (raw: Raw, position: FilterPosition): Predicate => {
-    const name = isJsonObject(raw) ? readQualifiedName(raw["_table"]) : undefined;
+  const readExists = (rawValue: RawValue, position: FilterPosition): Predicate => {
+    const name = isJsonObject(rawValue) ? readQualifiedName(rawValue["_table"]) : undefined;
     const from = name && findRelation(model, name);
-    if (!isJsonObject(raw) || name === undefined || from === undefined)
+    if (!isJsonObject(rawValue) || name === undefined || from === undefined)
       throw new InconsistentMetadata("_exists names no table that exists");
-    return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, position) };
+    return { kind: "exists", from: name, where: readRows(rawValue["_where"] ?? null, from, position) };
   };
 
   /** Reads a condition on aggregates of related rows. @rule G-AGP-1 G-AGP-2 */
-  const readAggregate = (raw: Raw, id: string, position: FilterPosition): Predicate => {
-    const entries = isJsonObject(raw) ? Object.entries(raw) : [];
+  const readAggregate = (rawValue: RawValue, id: string, position: FilterPosition): Predicate => {
+    const entries = isJsonObject(rawValue) ? Object.entries(rawValue) : [];
     const [entry] = entries;
     if (entry === undefined || entries.length > 1)
       throw new InconsistentMetadata("exactly one predicate should be specified");
     const [fn, part] = entry;
     if (!isJsonObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
     const target = findTarget(position.relation, id);
-    const columnNames: readonly Raw[] =
+    const columnNames: readonly RawValue[] =
       part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
     const columns = columnNames.map((name): Expression => {
       if (typeof name !== "string" || findColumn(target, name) === undefined)
-        throw new InconsistentMetadata(`column ${showRaw(name)} does not exist in table "${target.name}"`);
+        throw new InconsistentMetadata(`column ${formatRawValue(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
     });
     const spec = [...registry.aggregates.values()].find(({ name, graphql = name }) => graphql === fn);
@@ -372,9 +383,9 @@ export const createFilterReader = (
   };
 
   return {
-    read: (raw, relation) => {
+    read: (rawValue, relation) => {
       refersToRoot = false;
-      const predicate = readAny(raw, { relation, root: relation, isNegated: false });
+      const predicate = readAny(rawValue, { relation, root: relation, isNegated: false });
       return refersToRoot ? { kind: "and", predicates: [predicate], isRoot: true } : predicate;
     },
     readValue: values.readValue,

@@ -5,7 +5,7 @@ import type { Document, ScalarTag } from "yaml";
 import { exactNumber, isJsonObject, RelApiError } from "../../core/index.ts";
 import { mergeActionSdl } from "./action-files.ts";
 import { metadataUnreadable } from "./errors.ts";
-import type { Raw } from "./raw-values.ts";
+import type { RawValue } from "./raw-values.ts";
 
 /** Matches `!include tables.yaml`, as a tag or at the beginning of a string. */
 const INCLUDE = /^!include\s+(\S.*)$/;
@@ -18,9 +18,9 @@ interface LoadState {
    *  exponentially. */
   readonly files: string[];
   /** The content of each file, which is read once. */
-  readonly contents: Map<string, Promise<Raw>>;
-  /** True if a file was refused. The remaining files are not read then. */
-  isRefused: boolean;
+  readonly contents: Map<string, Promise<RawValue>>;
+  /** True if a file was rejected. The remaining files are not read then. */
+  isRejected: boolean;
 }
 
 /** The location of a value: its file, and the files that included it. */
@@ -33,7 +33,7 @@ interface FileLocation {
 
 /** The loaded metadata. `files` lists the files that were read. */
 interface LoadedMetadata {
-  readonly raw: Raw;
+  readonly raw: RawValue;
   readonly files: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  const state: LoadState = { files: [], contents: new Map(), isRefused: false };
+  const state: LoadState = { files: [], contents: new Map(), isRejected: false };
   const raw = stats.isDirectory()
     ? await loadFolder(path, state)
     : await loadFile({ root: dirname(path), file: path, includedBy: [], state });
@@ -56,12 +56,12 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
 };
 
 /** Copies an object of the application, which must be plain. Its integers may be of type bigint. */
-const copyObject = (value: unknown): Raw => {
+const copyObject = (value: unknown): RawValue => {
   if (typeof value === "bigint") return exactNumber(String(value));
   if (Array.isArray(value)) return value.map(copyObject);
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyObject(part)]));
-  return value as Raw; // the object is plain, so the value is a scalar
+  return value as RawValue; // the object is plain, so the value is a scalar
 };
 
 /** Matches YAML numbers that are JSON numbers, apart from a leading plus: `+1.5e3`. YAML also has `.5`, `0x1F`, `.inf`
@@ -83,19 +83,19 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
   });
 };
 
-const loadContents = async (file: string, state: LoadState): Promise<Raw> => {
+const loadContents = async (file: string, state: LoadState): Promise<RawValue> => {
   await undefined; // the including file first counts all its includes
-  if (state.isRefused) return null;
+  if (state.isRejected) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });
   const yaml = await import("yaml");
-  return state.isRefused ? null : parseText(yaml, text, file);
+  return state.isRejected ? null : parseText(yaml, text, file);
 };
 
 /** Reads a file. The includes of a file are read concurrently. @throws RelApiError `preset` for the first file that is
- *  refused */
-const loadFile = async (location: FileLocation): Promise<Raw> => {
+ *  rejected */
+const loadFile = async (location: FileLocation): Promise<RawValue> => {
   const { file, state } = location;
   state.files.push(file);
   let contents = state.contents.get(file);
@@ -103,14 +103,14 @@ const loadFile = async (location: FileLocation): Promise<Raw> => {
   try {
     return await expandIncludes(await contents, location);
   } catch (error) {
-    state.isRefused = true;
+    state.isRejected = true;
     throw error;
   }
 };
 
 /** Parses YAML, which includes JSON. The number of aliases is limited, so that a small file cannot become a large
  *  value. */
-const parseText = (yaml: Yaml, text: string, file: string): Raw => {
+const parseText = (yaml: Yaml, text: string, file: string): RawValue => {
   const lines = new yaml.LineCounter();
   try {
     const document = yaml.parseDocument(text, {
@@ -125,7 +125,7 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
       throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
     }
     keepDigits(yaml, document);
-    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // `toJS` returns only plain values
+    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as RawValue; // `toJS` returns only plain values
   } catch (error) {
     if (error instanceof RelApiError) throw error;
     // there are too many aliases, or more levels than the stack allows
@@ -133,12 +133,12 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
   }
 };
 
-const expandIncludes = async (value: Raw, location: FileLocation): Promise<Raw> => {
+const expandIncludes = async (value: RawValue, location: FileLocation): Promise<RawValue> => {
   if (typeof value === "string") {
     const name = INCLUDE.exec(value)?.[1]?.trim();
     return name === undefined ? value : loadInclude(name, location);
   }
-  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, location)));
+  if (Array.isArray(value)) return Promise.all(value.map((item: RawValue) => expandIncludes(item, location)));
   if (!isJsonObject(value)) return value;
   const entries = await Promise.all(
     Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, location)] as const),
@@ -147,8 +147,8 @@ const expandIncludes = async (value: Raw, location: FileLocation): Promise<Raw> 
 };
 
 /** Loads the content of an include. @rule G-MET-2 */
-const loadInclude = async (name: string, { root, file, includedBy, state }: FileLocation): Promise<Raw> => {
-  if (state.isRefused) return null;
+const loadInclude = async (name: string, { root, file, includedBy, state }: FileLocation): Promise<RawValue> => {
+  if (state.isRejected) return null;
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))
@@ -156,7 +156,7 @@ const loadInclude = async (name: string, { root, file, includedBy, state }: File
   if (path === file || includedBy.includes(path))
     throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
   if (state.files.length >= MAX_FILES) {
-    state.isRefused = true;
+    state.isRejected = true;
     throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
   }
   return loadFile({ root, file: path, includedBy: [...includedBy, file], state });
@@ -181,8 +181,8 @@ const FOLDER_KEYS = [
   "backend_configs",
 ] as const;
 
-const loadFolder = async (root: string, state: LoadState): Promise<Raw> => {
-  const loadOptional = async (...names: readonly string[]): Promise<Raw | undefined> => {
+const loadFolder = async (root: string, state: LoadState): Promise<RawValue> => {
+  const loadOptional = async (...names: readonly string[]): Promise<RawValue | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(
       () => true,
@@ -192,7 +192,9 @@ const loadFolder = async (root: string, state: LoadState): Promise<Raw> => {
   };
   const version = await loadOptional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");
-  const metadata: Record<string, Raw> = { version: isJsonObject(version) ? (version["version"] ?? null) : version };
+  const metadata: Record<string, RawValue> = {
+    version: isJsonObject(version) ? (version["version"] ?? null) : version,
+  };
   const sources = await loadOptional("databases", "databases.yaml");
   if (sources !== undefined) metadata["sources"] = sources;
   for (const name of ["tables", "functions"] as const) {

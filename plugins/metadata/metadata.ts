@@ -4,10 +4,10 @@ import {
   getErrorMessage,
   findColumn,
   definePlugin,
-  ident,
+  quoteIdentifier,
   mayUseColumn,
   mayUseSchema,
-  nameKey,
+  buildNameKey,
   findRelation,
   sql,
   Stage,
@@ -49,8 +49,8 @@ import {
 } from "./api.ts";
 import { ADDITIONAL_OBJECTS } from "../database/api.ts";
 import { GQL_METADATA, graphqlService, type GqlMetadata } from "../graphql/api.ts";
-import { readQualifiedName, type LogIgnored, type Raw } from "./raw-values.ts";
-import { readList, readObject, readText } from "../shared/json-values.ts";
+import { readQualifiedName, type LogIgnored, type RawValue } from "./raw-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 /** The part of the model that the metadata plugins share. */
 interface MetadataPart extends GqlMetadata {
@@ -165,8 +165,8 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
 const listAdditionalRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
   ...document.functions.map((fn) => fn.name),
   ...document.tables.flatMap((table) =>
-    readList(table.raw["computed_fields"]).flatMap(
-      (field) => readQualifiedName(readObject(readObject(field)["definition"])["function"]) ?? [],
+    readListOrEmpty(table.raw["computed_fields"]).flatMap(
+      (field) => readQualifiedName(readObjectOrEmpty(readObjectOrEmpty(field)["definition"])["function"]) ?? [],
     ),
   ),
 ];
@@ -198,16 +198,16 @@ const matchDocument = async (
   const logIgnored = createIgnoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, logIgnored);
   const match = matchTables(document, model, enums, logIgnored);
-  const entries = new Map(match.tables.map((table) => [nameKey(table.relation), table.entry]));
-  const reader = createFilterReader(match.model, registry, (relation) => entries.get(nameKey(relation)));
+  const entries = new Map(match.tables.map((table) => [buildNameKey(table.relation), table.entry]));
+  const reader = createFilterReader(match.model, registry, (relation) => entries.get(buildNameKey(relation)));
   const parentRoles = readParentRoles(document, logIgnored);
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
     ? buildPermissions(match.tables, parentRoles, {
         otherRoles: [
-          ...(registry.has("native-queries") ? findRolesOf(document.native.models, "select_permissions") : []),
-          ...(registry.has("metadata-actions") ? findRolesOf(document.actions.actions, "permissions") : []),
-          ...(registry.has("remote-schema-fields") ? findRolesOf(document.remoteSchemas, "permissions") : []),
+          ...(registry.has("native-queries") ? listRoles(document.native.models, "select_permissions") : []),
+          ...(registry.has("metadata-actions") ? listRoles(document.actions.actions, "permissions") : []),
+          ...(registry.has("remote-schema-fields") ? listRoles(document.remoteSchemas, "permissions") : []),
         ],
         model: match.model,
         reader,
@@ -254,10 +254,10 @@ const matchDocument = async (
 
 /** Returns the roles with a permission on one of the objects. They are roles of the metadata, even without a permission
  *  on a table. */
-const findRolesOf = (objects: readonly Raw[], key: string): readonly string[] =>
+const listRoles = (objects: readonly RawValue[], key: string): readonly string[] =>
   objects
-    .flatMap((object) => readList(readObject(object)[key]))
-    .flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
+    .flatMap((object) => readListOrEmpty(readObjectOrEmpty(object)[key]))
+    .flatMap((entry) => readText(readObjectOrEmpty(entry)["role"]) ?? []);
 
 const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
@@ -285,9 +285,9 @@ const loadEnums = async (
       logUnusable(columns);
       continue;
     }
-    const comment = columns.comment === undefined ? sql`null::text` : ident(columns.comment);
+    const comment = columns.comment === undefined ? sql`null::text` : quoteIdentifier(columns.comment);
     const rows = await query<{ key: string; comment: string | null }>(
-      sql`select ${ident(columns.key)} as key, ${comment} as comment from ${ident(relation.schema, relation.name)} order by 1`,
+      sql`select ${quoteIdentifier(columns.key)} as key, ${comment} as comment from ${quoteIdentifier(relation.schema, relation.name)} order by 1`,
     );
     const bad = rows.find(
       (row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key),
@@ -344,7 +344,7 @@ export const metadataPermissions = definePlugin({
       const mayCall = createCallTest(part.functionRights, session.role, options.inferFunctionPermissions);
       return applyPermissions(plan, {
         model,
-        findPermissions: (name) => rolePermissions.get(nameKey(name)),
+        findPermissions: (name) => rolePermissions.get(buildNameKey(name)),
         isBackend: session.isBackend === true,
         checksNames: isRest,
         checksAfterStatement: options.checksAfterStatement,

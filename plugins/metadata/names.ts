@@ -3,7 +3,7 @@ import {
   isJsonObject,
   findBaseType,
   findColumn,
-  nameKey,
+  buildNameKey,
   findRelation,
   findRoutines,
   type Model,
@@ -21,12 +21,18 @@ import type {
   GqlRootFieldName,
   GqlTableEntry,
 } from "../graphql/api.ts";
-import { readQualifiedName, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
-import { readList, readObject, readText } from "../shared/json-values.ts";
+import { readQualifiedName, type LogIgnored, type RawValue, type RawObject } from "./raw-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 /** Returns the description. Null and "" hide the default description. */
-const readComment = (raw: Raw | undefined): string | null | undefined =>
-  raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined;
+const readComment = (rawValue: RawValue | undefined): string | null | undefined =>
+  rawValue === undefined || rawValue === null
+    ? undefined
+    : typeof rawValue === "string"
+      ? rawValue === ""
+        ? null
+        : rawValue
+      : undefined;
 
 const ROOT_FIELDS: readonly GqlRootFieldName[] = [
   "select",
@@ -41,36 +47,41 @@ const ROOT_FIELDS: readonly GqlRootFieldName[] = [
   "delete_by_pk",
 ];
 
-const readRootField = (raw: Raw | undefined): GqlRootFieldEntry | undefined => {
-  if (typeof raw === "string") return { name: raw };
-  if (!isJsonObject(raw)) return undefined;
-  const comment = readComment(raw["comment"]);
+const readRootField = (rawValue: RawValue | undefined): GqlRootFieldEntry | undefined => {
+  if (typeof rawValue === "string") return { name: rawValue };
+  if (!isJsonObject(rawValue)) return undefined;
+  const comment = readComment(rawValue["comment"]);
   return {
-    ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}),
+    ...(typeof rawValue["name"] === "string" ? { name: rawValue["name"] } : {}),
     ...(comment === undefined ? {} : { comment }),
   };
 };
 
 const readRootFields = <Name extends string>(
-  raw: RawObject,
+  rawObject: RawObject,
   names: readonly Name[],
   location: string,
   logIgnored: LogIgnored,
 ): Partial<Record<Name, GqlRootFieldEntry>> => {
-  logUnknownKeys(raw, new Set<string>([...names, "select_stream"]), `${location}custom_root_fields: `, logIgnored);
+  logUnknownKeys(
+    rawObject,
+    new Set<string>([...names, "select_stream"]),
+    `${location}custom_root_fields: `,
+    logIgnored,
+  );
   const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
   for (const name of names) {
-    const entry = readRootField(raw[name]);
+    const entry = readRootField(rawObject[name]);
     if (entry !== undefined) entries[name] = entry;
   }
   return entries;
 };
 
 /** Reads the customization of names. @rule G-NAM-6 */
-export const readCustomization = (raw: RawObject, logIgnored: LogIgnored): GqlCustomization => {
-  const root = readObject(raw["root_fields"]);
-  const types = readObject(raw["type_names"]);
-  const convention = readText(raw["naming_convention"]);
+export const readCustomization = (rawObject: RawObject, logIgnored: LogIgnored): GqlCustomization => {
+  const root = readObjectOrEmpty(rawObject["root_fields"]);
+  const types = readObjectOrEmpty(rawObject["type_names"]);
+  const convention = readText(rawObject["naming_convention"]);
   const isKnown = convention === "graphql-default" || convention === "hasura-default";
   if (convention !== undefined && !isKnown)
     logIgnored(`customization: naming_convention ${convention} is unknown; ignored`);
@@ -112,9 +123,9 @@ export const matchTables = (
         type: "table",
         owner: table.name,
       });
-    else if (tablesByKey.has(nameKey(relation)))
+    else if (tablesByKey.has(buildNameKey(relation)))
       logIgnored(`table ${table.name.name}: listed twice; using the first entry`);
-    else tablesByKey.set(nameKey(relation), { table, relation });
+    else tablesByKey.set(buildNameKey(relation), { table, relation });
   }
   const tablesByName = new Map<string, QualifiedName>();
   for (const { table, relation } of tablesByKey.values()) {
@@ -133,12 +144,12 @@ export const matchTables = (
         `the table ${otherTable.schema}.${otherTable.name} has the name "${graphqlName}" too: set custom_name`,
       );
   }
-  const isListed = (name: QualifiedName): boolean => tablesByKey.has(nameKey(name));
+  const isListed = (name: QualifiedName): boolean => tablesByKey.has(buildNameKey(name));
   const tables = [...tablesByKey.values()].map(({ table, relation }): NamedTable => {
     const addedRelationships: Relationship[] = [];
     const relationships: GqlTableEntry["relationships"][number][] = [];
-    const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
-      const name = readText(readObject(raw)["name"]);
+    const addRelationship = (rawValue: RawValue, isObjectRelationship: boolean): void => {
+      const name = readText(readObjectOrEmpty(rawValue)["name"]);
       if (name === undefined) return logIgnored(`table ${relation.name}: relationship without a name; ignored`);
       const type = isObjectRelationship ? "object_relation" : "array_relation";
       const location = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
@@ -147,7 +158,7 @@ export const matchTables = (
       if (!GRAPHQL_NAME.test(name)) return logLeftOut("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) return logLeftOut("a column has that name");
       if (relationships.some((relationship) => relationship.name === name)) return logLeftOut("the name is taken");
-      const using = readObject(readObject(raw)["using"]);
+      const using = readObjectOrEmpty(readObjectOrEmpty(rawValue)["using"]);
       const match = matchRelationship(model, relation, using, isObjectRelationship, name);
       if ("reason" in match) return logLeftOut(match.reason, match.detail);
       const { target } = match.relationship;
@@ -160,13 +171,13 @@ export const matchTables = (
         ...(match.isWrittenAfterParent ? { isAfter: true } : {}),
       });
     };
-    for (const raw of readList(table.raw["object_relationships"])) addRelationship(raw, true);
-    for (const raw of readList(table.raw["array_relationships"])) addRelationship(raw, false);
+    for (const rawEntry of readListOrEmpty(table.raw["object_relationships"])) addRelationship(rawEntry, true);
+    for (const rawEntry of readListOrEmpty(table.raw["array_relationships"])) addRelationship(rawEntry, false);
     const extendedRelation: Relation =
       addedRelationships.length === 0
         ? relation
         : { ...relation, relationships: [...relation.relationships, ...addedRelationships] };
-    relations.set(nameKey(extendedRelation), extendedRelation);
+    relations.set(buildNameKey(extendedRelation), extendedRelation);
     return {
       document: table,
       relation: extendedRelation,
@@ -205,14 +216,14 @@ const buildTableEntry = (
   enumValues: GqlTableEntry["enumValues"],
   logIgnored: LogIgnored,
 ): GqlTableEntry => {
-  const { configuration, raw } = table;
+  const { configuration, raw: rawTable } = table;
   const columns: Record<string, { customName?: string; comment?: string | null }> = {};
   const columnEntries = [
-    ...Object.entries(readObject(configuration["custom_column_names"])).map(
+    ...Object.entries(readObjectOrEmpty(configuration["custom_column_names"])).map(
       ([column, name]): readonly [string, RawObject] => [column, { custom_name: name }],
     ),
-    ...Object.entries(readObject(configuration["column_config"])).map(
-      ([column, config]): readonly [string, RawObject] => [column, readObject(config)],
+    ...Object.entries(readObjectOrEmpty(configuration["column_config"])).map(
+      ([column, config]): readonly [string, RawObject] => [column, readObjectOrEmpty(config)],
     ),
   ];
   for (const [column, config] of columnEntries) {
@@ -228,7 +239,7 @@ const buildTableEntry = (
       ...(comment === undefined ? {} : { comment }),
     };
   }
-  const primaryKey = readList(raw["logical_primary_key"]).flatMap((column) => readText(column) ?? []);
+  const primaryKey = readListOrEmpty(rawTable["logical_primary_key"]).flatMap((column) => readText(column) ?? []);
   const isKeyKnown = primaryKey.length > 0 && primaryKey.every((column) => findColumn(relation, column) !== undefined);
   if (primaryKey.length > 0 && !isKeyKnown)
     logIgnored(`table ${relation.name}: logical_primary_key names a column that does not exist`);
@@ -239,15 +250,15 @@ const buildTableEntry = (
     ...(customName === undefined ? {} : { customName }),
     ...(comment === undefined ? {} : { comment }),
     rootFields: readRootFields(
-      readObject(configuration["custom_root_fields"]),
+      readObjectOrEmpty(configuration["custom_root_fields"]),
       ROOT_FIELDS,
       `table ${relation.name}: `,
       logIgnored,
     ),
     columns,
     relationships,
-    computedFields: readList(raw["computed_fields"]).flatMap((field) =>
-      buildComputedEntry(model, relation, readObject(field), logIgnored),
+    computedFields: readListOrEmpty(rawTable["computed_fields"]).flatMap((field) =>
+      buildComputedEntry(model, relation, readObjectOrEmpty(field), logIgnored),
     ),
     ...(isKeyKnown ? { primaryKey } : {}),
     ...(enumValues === undefined ? {} : { enumValues }),
@@ -258,11 +269,11 @@ const buildTableEntry = (
 const buildComputedEntry = (
   model: Model,
   relation: Relation,
-  raw: RawObject,
+  rawObject: RawObject,
   logIgnored: LogIgnored,
 ): readonly GqlComputedEntry[] => {
-  const name = readText(raw["name"]);
-  const definition = readObject(raw["definition"]);
+  const name = readText(rawObject["name"]);
+  const definition = readObjectOrEmpty(rawObject["definition"]);
   const routine = readQualifiedName(definition["function"]);
   if (name === undefined || routine === undefined) return [];
   const leaveOut = (reason: string): readonly [] => {
@@ -280,7 +291,7 @@ const buildComputedEntry = (
     candidate.parameters.some((parameter) => parameter.type === relation.rowType),
   );
   if (!takesRow) return leaveOut(`no function "${routine.schema}"."${routine.name}" takes a row of the table`);
-  const comment = readComment(raw["comment"]);
+  const comment = readComment(rawObject["comment"]);
   return [
     {
       name,
@@ -342,7 +353,7 @@ export const buildFunctionEntries = (
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
         ...(customName === undefined ? {} : { customName }),
         rootFields: readRootFields(
-          readObject(configuration["custom_root_fields"]),
+          readObjectOrEmpty(configuration["custom_root_fields"]),
           ["function", "function_aggregate"],
           location,
           logIgnored,

@@ -1,21 +1,22 @@
 /** Reads query collections of the metadata, the allow list, and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
-import { type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
-import { readList, readObject, readText } from "../shared/json-values.ts";
+import { type LogIgnored, type RawValue, type RawObject } from "./raw-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
-const readTexts = (raw: Raw | undefined): readonly string[] => readList(raw).flatMap((item) => readText(item) ?? []);
+const readTexts = (rawValue: RawValue | undefined): readonly string[] =>
+  readListOrEmpty(rawValue).flatMap((item) => readText(item) ?? []);
 
 /** Collects objects by name. Objects without a name are reported. */
 const collectByName = <Value>(
-  raws: readonly Raw[],
+  rawEntries: readonly RawValue[],
   kind: string,
-  read: (raw: RawObject, name: string) => Value | undefined,
+  read: (rawObject: RawObject, name: string) => Value | undefined,
   logIgnored: LogIgnored,
 ): ReadonlyMap<string, Value> => {
   const values = new Map<string, Value>();
-  for (const raw of raws) {
-    const name = readText(readObject(raw)["name"]);
-    const value = name === undefined ? undefined : read(readObject(raw), name);
+  for (const rawEntry of rawEntries) {
+    const name = readText(readObjectOrEmpty(rawEntry)["name"]);
+    const value = name === undefined ? undefined : read(readObjectOrEmpty(rawEntry), name);
     if (name === undefined) logIgnored(`${kind} without a name; ignored`);
     else if (value !== undefined) values.set(name, value);
   }
@@ -24,13 +25,13 @@ const collectByName = <Value>(
 
 /** Reads the queries. Keys that no plugin handles were already reported, so this function ignores them. */
 export const readQueries = (top: RawObject, served: readonly string[], logIgnored: LogIgnored): MetadataQueries => {
-  const readServedKey = (key: string): readonly Raw[] => (served.includes(key) ? readList(top[key]) : []);
+  const readServedKey = (key: string): readonly RawValue[] => (served.includes(key) ? readListOrEmpty(top[key]) : []);
   const collections = collectByName(
     readServedKey("query_collections"),
     "query collection",
-    (raw, name) =>
+    (rawObject, name) =>
       collectByName(
-        readList(readObject(raw["definition"])["queries"]),
+        readListOrEmpty(readObjectOrEmpty(rawObject["definition"])["queries"]),
         `query collection ${name}: query`,
         (query) => readText(query["query"]),
         logIgnored,
@@ -38,26 +39,26 @@ export const readQueries = (top: RawObject, served: readonly string[], logIgnore
     logIgnored,
   );
   const allowedCollections = [...readServedKey("allowlist"), ...readServedKey("allow_list")].flatMap(
-    (raw): MetadataQueries["allowed"] => {
-      const collection = readText(readObject(raw)["collection"]);
+    (rawEntry): MetadataQueries["allowed"] => {
+      const collection = readText(readObjectOrEmpty(rawEntry)["collection"]);
       if (collection === undefined || !collections.has(collection)) {
         logIgnored(`allow list: there is no query collection "${collection ?? ""}"; ignored`);
         return [];
       }
-      const scope = readObject(readObject(raw)["scope"]);
+      const scope = readObjectOrEmpty(readObjectOrEmpty(rawEntry)["scope"]);
       return scope["global"] === false ? [{ collection, roles: readTexts(scope["roles"]) }] : [{ collection }];
     },
   );
   const endpoints = collectByName(
     readServedKey("rest_endpoints"),
     "REST endpoint",
-    (raw, name): MetadataEndpoint | undefined => {
-      const query = readObject(readObject(raw["definition"])["query"]);
+    (rawObject, name): MetadataEndpoint | undefined => {
+      const query = readObjectOrEmpty(readObjectOrEmpty(rawObject["definition"])["query"]);
       const collection = readText(query["collection_name"]) ?? "";
       const document = collections.get(collection)?.get(readText(query["query_name"]) ?? "");
-      const url = readText(raw["url"]);
+      const url = readText(rawObject["url"]);
       if (url !== undefined && document !== undefined)
-        return { name, url, methods: readTexts(raw["methods"]), document };
+        return { name, url, methods: readTexts(rawObject["methods"]), document };
       logIgnored(
         `REST endpoint ${name}: ${
           url === undefined

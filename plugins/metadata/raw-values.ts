@@ -1,16 +1,16 @@
 /** The types of unparsed metadata, before it is matched with the model. */
 import { type Json, type JsonObject, type QualifiedName } from "../../core/index.ts";
 import type { MetadataProblem } from "./api.ts";
-import { readText, readObject } from "../shared/json-values.ts";
+import { readText, readObjectOrEmpty } from "../shared/json-values.ts";
 
 /** A value of the metadata. Numbers in it may be raw numbers (`numberText`). */
-export type Raw = Json;
+export type RawValue = Json;
 export type RawObject = JsonObject;
 
 /** Reads `name` or `{ schema, name }`. */
-export const readQualifiedName = (raw: Raw | undefined): QualifiedName | undefined => {
-  if (typeof raw === "string") return { schema: "public", name: raw };
-  const { schema, name } = readObject(raw);
+export const readQualifiedName = (rawValue: RawValue | undefined): QualifiedName | undefined => {
+  if (typeof rawValue === "string") return { schema: "public", name: rawValue };
+  const { schema, name } = readObjectOrEmpty(rawValue);
   return typeof name === "string" ? { schema: readText(schema) ?? "public", name } : undefined;
 };
 

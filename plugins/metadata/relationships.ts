@@ -9,8 +9,8 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { readQualifiedName, type Raw, type RawObject } from "./raw-values.ts";
-import { readObject, readText } from "../shared/json-values.ts";
+import { readQualifiedName, type RawValue, type RawObject } from "./raw-values.ts";
+import { readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 interface MatchedRelationship {
   readonly relationship: Relationship;
@@ -31,12 +31,14 @@ const SEVERAL_KEYS = "more than one foreign key constraint exists on the given c
 const haveSameItems = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((item) => b.includes(item));
 
-const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
+const isGiven = (rawValue: RawValue | undefined): rawValue is RawValue => rawValue !== undefined && rawValue !== null;
 
 /** Reads `author_id` or `[author_id]`. Returns undefined for other values. */
-const readColumnNames = (raw: Raw | undefined): readonly string[] | undefined => {
+const readColumnNames = (rawValue: RawValue | undefined): readonly string[] | undefined => {
   // isArray does not narrow readonly lists
-  const names = (Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]).map((name) => readText(name));
+  const names = (Array.isArray(rawValue) ? (rawValue as readonly RawValue[]) : [rawValue]).map((name) =>
+    readText(name),
+  );
   return names.length > 0 && names.every((name) => name !== undefined) ? (names as readonly string[]) : undefined;
 };
 
@@ -51,11 +53,12 @@ export const matchRelationship = (
 ): MatchedRelationship | Mismatch => {
   const key = using["foreign_key_constraint_on"];
   const manual = using["manual_configuration"];
-  if (!isGiven(key)) return buildManualRelationship(model, relation, readObject(manual), isObjectRelationship, name);
+  if (!isGiven(key))
+    return buildManualRelationship(model, relation, readObjectOrEmpty(manual), isObjectRelationship, name);
   if (isGiven(manual)) return { reason: "it has both foreign_key_constraint_on and manual_configuration" };
   if (typeof key === "string" || Array.isArray(key))
     return isObjectRelationship ? matchOwnKey(relation, readColumnNames(key)) : NO_TABLE_NAMED;
-  return matchOtherKey(model, relation, readObject(key), isObjectRelationship, name);
+  return matchOtherKey(model, relation, readObjectOrEmpty(key), isObjectRelationship, name);
 };
 
 const NO_COLUMNS_NAMED: Mismatch = { reason: "it names no columns" };
@@ -175,15 +178,15 @@ const chooseOnlyKey = (
 const buildManualRelationship = (
   model: Model,
   relation: Relation,
-  raw: RawObject,
+  rawObject: RawObject,
   isToOne: boolean,
   name: string,
 ): MatchedRelationship | Mismatch => {
-  const target = readQualifiedName(raw["remote_table"]);
+  const target = readQualifiedName(rawObject["remote_table"]);
   const targetRelation = target && findRelation(model, target);
   if (target === undefined || targetRelation === undefined)
     return target === undefined ? { reason: "it says neither a foreign key nor a table" } : buildMissingTable(target);
-  const columns = Object.entries(readObject(raw["column_mapping"])).map(([source, column]): ColumnPair => [
+  const columns = Object.entries(readObjectOrEmpty(rawObject["column_mapping"])).map(([source, column]): ColumnPair => [
     source,
     readText(column) ?? "",
   ]);
@@ -193,7 +196,7 @@ const buildManualRelationship = (
       return { reason: `column "${column}" of table "${targetRelation.name}" does not exist` };
   }
   if (columns.length === 0) return { reason: "its column_mapping is empty" };
-  const isAfter = isToOne && raw["insertion_order"] === "after_parent";
+  const isAfter = isToOne && rawObject["insertion_order"] === "after_parent";
   return {
     relationship: {
       id: `metadata ${name}`,

@@ -1,10 +1,10 @@
 /** Computes the rights of a role on the tables and functions of the GraphQL schema. */
-import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
+import { buildNameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { collectRoleAndAncestors } from "./inherit.ts";
 import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
-import { readList, readObject, readText } from "../shared/json-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 /** Builds the rights on a table. Writes with `backend_only` are omitted, unless the caller is a backend. */
 const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
@@ -46,13 +46,15 @@ export const createFunctionRights = (
 ): FunctionRights => {
   const rolesByFunction = new Map<string, ReadonlySet<string>>();
   for (const fn of document.functions) {
-    const roles = readList(fn.raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
-    rolesByFunction.set(nameKey(fn.name), new Set(roles));
+    const roles = readListOrEmpty(fn.raw["permissions"]).flatMap(
+      (entry) => readText(readObjectOrEmpty(entry)["role"]) ?? [],
+    );
+    rolesByFunction.set(buildNameKey(fn.name), new Set(roles));
   }
   return {
-    isListed: (routine) => rolesByFunction.has(nameKey(routine)),
+    isListed: (routine) => rolesByFunction.has(buildNameKey(routine)),
     isGranted: (role, routine) => {
-      const grantedRoles = rolesByFunction.get(nameKey(routine));
+      const grantedRoles = rolesByFunction.get(buildNameKey(routine));
       return (
         grantedRoles !== undefined &&
         [...collectRoleAndAncestors(role, parentRoles)].some((ancestor) => grantedRoles.has(ancestor))
@@ -87,7 +89,7 @@ export const createRoleAccess =
     return {
       role,
       isBackend,
-      rights: (table) => buildTableRights(rolePermissions.get(nameKey(table.relation)), isBackend),
+      rights: (table) => buildTableRights(rolePermissions.get(buildNameKey(table.relation)), isBackend),
       mayCall: (fn) => (!fn.isMutation && infersPermissions) || functions.isGranted(role, fn.routine),
       ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
     };

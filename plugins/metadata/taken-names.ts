@@ -1,9 +1,9 @@
 /** Finds the GraphQL names that the tables and functions of a source use. @rule P-NAT-6a */
 import type { QualifiedName } from "../../core/index.ts";
-import type { GqlNamePart, GqlNames } from "../graphql/api.ts";
+import type { GqlNamePart, GqlNameBuilder } from "../graphql/api.ts";
 import { buildName } from "./names.ts";
 import { type RawObject } from "./raw-values.ts";
-import { readObject, readText } from "../shared/json-values.ts";
+import { readObjectOrEmpty, readText } from "../shared/json-values.ts";
 
 interface NamedObject {
   readonly name: QualifiedName;
@@ -28,13 +28,13 @@ const buildPart = ({ name, configuration }: NamedObject): GqlNamePart => ({
 
 /** Returns the name that `custom_root_fields` gives to a root field. */
 const findCustomName = ({ configuration }: NamedObject, key: string): string | undefined => {
-  const custom = readObject(configuration["custom_root_fields"])[key];
-  return readText(custom as never) ?? readText(readObject(custom as never)["name"]);
+  const custom = readObjectOrEmpty(configuration["custom_root_fields"])[key];
+  return readText(custom as never) ?? readText(readObjectOrEmpty(custom as never)["name"]);
 };
 
 /** Returns the names of root fields and types that the tables and functions use. */
 export const findTakenNames = (
-  { rootName, typeName }: GqlNames,
+  { rootName, typeName }: GqlNameBuilder,
   tables: readonly NamedObject[],
   functions: readonly NamedObject[],
 ): { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> } => {

@@ -4,9 +4,9 @@ import {
   findColumn,
   findSystemColumnType,
   mapPlan,
-  nameKey,
+  buildNameKey,
   findRelation,
-  relationshipOf,
+  findRelationship,
   findRoutines,
   type Assignment,
   type Cell,
@@ -65,7 +65,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
   };
   const findTargetFilter = (relation: Relation | undefined, id: string): Predicate | undefined => {
     if (checksNames) checkRelationship(relation, id);
-    const target = relation && relationshipOf(relation, id)?.target;
+    const target = relation && findRelationship(relation, id)?.target;
     return target === undefined ? NO_ROWS : findRowFilter(target);
   };
   const requireWritePermission = (name: QualifiedName, operation: "insert" | "update" | "delete"): WritePermission => {
@@ -87,7 +87,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     return new Set([...(select?.columns ?? [])].filter((column) => select?.maskConditions?.has(column) !== true));
   };
   const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean =>
-    [...(findSelectPermission(relation)?.routines.values() ?? [])].includes(nameKey(routine));
+    [...(findSelectPermission(relation)?.routines.values() ?? [])].includes(buildNameKey(routine));
 
   /** Checks the join columns, because joined rows reveal their values. The role must be able to read them, unless the
    *  metadata names the relationship. @rule R-NAM-6 */
@@ -110,7 +110,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
 
   /** Checks a relationship with its intermediate rows: the rows of a junction, or the rows that a function returns. */
   function checkRelationship(relation: Relation | undefined, id: string): void {
-    const relationship = relation && relationshipOf(relation, id);
+    const relationship = relation && findRelationship(relation, id);
     if (relation === undefined || relationship === undefined) return;
     const { junction, routine } = relationship;
     if (routine !== undefined && !mayUseRoutine(relation, routine)) throw permissionDenied("function", routine.name);
@@ -164,7 +164,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
 
   /** Returns the name of the computed field that calls the function. */
   const findComputedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
-    const key = nameKey(routine);
+    const key = buildNameKey(routine);
     for (const [field, routineKey] of select.routines) if (routineKey === key) return field;
     return undefined;
   };

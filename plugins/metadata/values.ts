@@ -1,8 +1,8 @@
 /** Translates values of the metadata, constants and session variables, to value references of plans. @rule G-FIL-5
  *  G-FIL-6 G-PRE-1 */
 import {
-  arrayLiteral,
-  numberText,
+  encodeArrayLiteral,
+  getNumberText,
   writeJson,
   type ArrayItem,
   type Model,
@@ -10,7 +10,7 @@ import {
   type PgType,
   type ValueRef,
 } from "../../core/index.ts";
-import type { Raw } from "./raw-values.ts";
+import type { RawValue } from "./raw-values.ts";
 
 /** The error for an inconsistent permission, which the builder of permissions catches and logs. */
 export class InconsistentMetadata extends Error {}
@@ -18,8 +18,8 @@ export class InconsistentMetadata extends Error {}
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;
 
 /** Converts `X-Hasura-User-Id` to `x-session-user-id`. Returns undefined for an ordinary text. */
-export const parseSessionVariable = (raw: Raw): string | undefined => {
-  const name = typeof raw === "string" ? SESSION.exec(raw)?.[1] : undefined;
+export const parseSessionVariable = (rawValue: RawValue): string | undefined => {
+  const name = typeof rawValue === "string" ? SESSION.exec(rawValue)?.[1] : undefined;
   return name === undefined ? undefined : `x-session-${name.toLowerCase()}`;
 };
 
@@ -32,16 +32,16 @@ const INPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([
 
 const isJson = (type: PgType): boolean => type.name === "json" || type.name === "jsonb";
 
-const encodeScalar = (raw: Raw): string | null =>
-  raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw));
+const encodeScalar = (rawValue: RawValue): string | null =>
+  rawValue === null ? null : typeof rawValue === "string" ? rawValue : (getNumberText(rawValue) ?? writeJson(rawValue));
 
 interface ValueReader {
   /** Finds a type by its name in the catalog. An unknown name is passed on, and PostgreSQL reports an error for it. */
   findType(name: string): PgType;
-  readValue(raw: Raw, type: PgType): ValueRef;
+  readValue(rawValue: RawValue, type: PgType): ValueRef;
   /** Reads the operand of list operators such as `_in`. A session variable contains an array literal. @throws
    *  InconsistentMetadata */
-  readList(raw: Raw, type: PgType): Operand;
+  readList(rawValue: RawValue, type: PgType): Operand;
 }
 
 export const createValueReader = (model: Model): ValueReader => {
@@ -53,25 +53,25 @@ export const createValueReader = (model: Model): ValueReader => {
   }
   const buildArrayType = (type: PgType): string => arrays.get(type.oid)?.sqlName ?? `${type.sqlName}[]`;
 
-  const encodeLiteral = (raw: Raw, type: PgType): string | null => {
-    if (isJson(type)) return writeJson(raw);
-    if (!Array.isArray(raw) || type.kind !== "array") return encodeScalar(raw);
+  const encodeLiteral = (rawValue: RawValue, type: PgType): string | null => {
+    if (isJson(type)) return writeJson(rawValue);
+    if (!Array.isArray(rawValue) || type.kind !== "array") return encodeScalar(rawValue);
     const element = type.element === undefined ? undefined : model.types.get(type.element);
-    const encodeElement = (item: Raw): ArrayItem =>
+    const encodeElement = (item: RawValue): ArrayItem =>
       Array.isArray(item) && !(element !== undefined && isJson(element))
         ? item.map((innerItem) => encodeScalar(innerItem))
         : element === undefined
           ? encodeScalar(item)
           : encodeLiteral(item, element);
-    return arrayLiteral(raw.map(encodeElement));
+    return encodeArrayLiteral(rawValue.map(encodeElement));
   };
 
-  const readValue = (raw: Raw, type: PgType): ValueRef => {
+  const readValue = (rawValue: RawValue, type: PgType): ValueRef => {
     const apply = INPUT_FUNCTIONS.get(type.name);
-    const session = parseSessionVariable(raw);
+    const session = parseSessionVariable(rawValue);
     if (session !== undefined) return apply === undefined ? { session, type: type.sqlName } : { session, apply };
-    if (apply !== undefined) return { constant: encodeScalar(raw), apply };
-    return { constant: encodeLiteral(raw, type), type: type.sqlName };
+    if (apply !== undefined) return { constant: encodeScalar(rawValue), apply };
+    return { constant: encodeLiteral(rawValue, type), type: type.sqlName };
   };
 
   return {
@@ -89,14 +89,17 @@ export const createValueReader = (model: Model): ValueReader => {
       );
     },
     readValue,
-    readList: (raw, type) => {
-      const session = parseSessionVariable(raw);
+    readList: (rawValue, type) => {
+      const session = parseSessionVariable(rawValue);
       if (session !== undefined) return { session, type: buildArrayType(type) };
-      const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray does not narrow readonly lists
+      const items = Array.isArray(rawValue) ? (rawValue as readonly RawValue[]) : [rawValue]; // isArray does not narrow readonly lists
       if (items.includes(null)) throw new InconsistentMetadata("a list of values has no null");
       if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => parseSessionVariable(item) !== undefined))
         return { items: items.map((item) => readValue(item, type)) };
-      return { constant: arrayLiteral(items.map((item) => encodeLiteral(item, type))), type: buildArrayType(type) };
+      return {
+        constant: encodeArrayLiteral(items.map((item) => encodeLiteral(item, type))),
+        type: buildArrayType(type),
+      };
     },
   };
 };

@@ -1,5 +1,12 @@
 /** Determines which columns, relations and functions a role of the metadata may name. */
-import { nameKey, findRelation, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
+import {
+  buildNameKey,
+  findRelation,
+  type Column,
+  type Model,
+  type Relation,
+  type Visibility,
+} from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./role-access.ts";
 
@@ -9,7 +16,7 @@ export const createVisibility = (
   model: Model,
   mayCall: MayCall,
 ): Visibility => {
-  const findPermissions = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
+  const findPermissions = (relation: Relation): Readonly<TablePermissions> => tables.get(buildNameKey(relation)) ?? {};
   const mayRead = (relation: Relation, { name }: Column): boolean =>
     findPermissions(relation).select?.columns.has(name) === true;
   return {

@@ -1,11 +1,11 @@
 /** Operators for equality, order, lists and null tests of any type: `?id=eq.5`, `{ id: { _eq: 5 } }`. */
-import { catalogText, definePlugin, sql } from "../../core/index.ts";
+import { trustedSql, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
 const ORDERED_TYPES = { exceptTypes: ["raster"] } as const;
 
 const defineComparison = (name: string, symbol: string, overrides: Partial<OperatorSpec> = {}): OperatorSpec => {
-  const operator = catalogText(` ${symbol} `);
+  const operator = trustedSql(` ${symbol} `);
   return {
     name,
     types: ["any"],
@@ -61,7 +61,7 @@ export const comparisonOperators = definePlugin({
       keywords: Object.keys(KEYWORDS),
       builtIn: [],
       compile: (column, _operand, context) =>
-        sql`${column} is ${catalogText(KEYWORDS[context.keyword ?? "null"] ?? "null")}`,
+        sql`${column} is ${trustedSql(KEYWORDS[context.keyword ?? "null"] ?? "null")}`,
     },
     {
       name: "isdistinct",

@@ -1,5 +1,5 @@
 /** Operators of full-text search: `?entry=fts(english).storm`. */
-import { definePlugin, ident, sql } from "../../core/index.ts";
+import { definePlugin, quoteIdentifier, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
 const defineSearchOperator = (name: string, query: string): OperatorSpec => ({
@@ -15,7 +15,7 @@ const defineSearchOperator = (name: string, query: string): OperatorSpec => ({
     // a column that the model lacks may be a tsvector already, so it is not converted (R-FLT-9)
     const isDocument = context.type === undefined || context.type.name === "tsvector";
     const document = isDocument ? column : sql`pg_catalog.to_tsvector(${language}${column})`;
-    return sql`${document} @@ ${ident("pg_catalog", query)}(${language}${operand})`;
+    return sql`${document} @@ ${quoteIdentifier("pg_catalog", query)}(${language}${operand})`;
   },
 });
 

@@ -1,11 +1,12 @@
 /** Operators of PostGIS for geometry, geography and raster:
  *  `{ area: { _st_contains: { type: "Point", coordinates: [1, 2] } } }`. */
-import { definePlugin, ident, sql } from "../../core/index.ts";
+import { definePlugin, quoteIdentifier, sql } from "../../core/index.ts";
 import type { FilterContext, Model, OperatorSpec, PlanFunction, Sql } from "../../core/index.ts";
 
-const qualifyPostgis = (model: Model, name: string): Sql => ident(model.extensions.get("postgis") ?? "public", name);
+const qualifyPostgis = (model: Model, name: string): Sql =>
+  quoteIdentifier(model.extensions.get("postgis") ?? "public", name);
 const qualifyRaster = (model: Model, name: string): Sql =>
-  ident(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
+  quoteIdentifier(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
 
 /** Casts the operand, which arrives as geometry, to the type of the column. */
 const castToColumnType = (context: FilterContext, operand: Sql): Sql =>

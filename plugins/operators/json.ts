@@ -1,6 +1,6 @@
 /** Operators of jsonb documents for containment, keys and paths: `?specs=cs.{"a":1}`,
  *  `{ stats: { _has_key: "a" } }`. */
-import { catalogText, definePlugin, sql, type OperatorSpec } from "../../core/index.ts";
+import { trustedSql, definePlugin, sql, type OperatorSpec } from "../../core/index.ts";
 import { defineInfixOperator } from "./infix.ts";
 
 const defineJsonbOperator = (
@@ -14,7 +14,7 @@ const defineJsonPathOperator = (name: string, symbol: string, description: strin
   defineJsonbOperator(name, symbol, description, {
     operandType: "text",
     plansEachTime: true,
-    compile: (column, operand) => sql`${column} ${catalogText(symbol)} (${operand})::jsonpath`,
+    compile: (column, operand) => sql`${column} ${trustedSql(symbol)} (${operand})::jsonpath`,
   });
 
 /** Operators of `jsonb` documents for containment, keys and paths. @rule G-OP-10 G-OP-11 G-OP-12 G-OP-13 G-OP-14

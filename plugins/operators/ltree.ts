@@ -1,10 +1,10 @@
 /** Operators of label trees: `{ path: { _descendant: "world.europe" } }`. */
-import { catalogText, definePlugin, ident, sql } from "../../core/index.ts";
+import { trustedSql, definePlugin, quoteIdentifier, sql } from "../../core/index.ts";
 import type { FilterContext, OperatorSpec, Sql } from "../../core/index.ts";
 
 /** Qualifies the operator, because the extension may be outside the search path. */
 const qualifyOperator = (context: FilterContext, symbol: string): Sql =>
-  sql`operator(${ident(context.model.extensions.get("ltree") ?? "public")}.${catalogText(symbol)})`;
+  sql`operator(${quoteIdentifier(context.model.extensions.get("ltree") ?? "public")}.${trustedSql(symbol)})`;
 
 const defineLtreeOperator = (
   name: string,
@@ -42,7 +42,7 @@ export const ltreeOperators = definePlugin({
       operandType: "text",
       plansEachTime: true,
       compile: (column, operand, context) =>
-        sql`${column} ${qualifyOperator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
+        sql`${column} ${qualifyOperator(context, "?")} (${operand})::${quoteIdentifier(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
     }),
     defineLtreeOperator("matches-fulltext", "_matches_fulltext", "@", "does `ltree` match `ltxtquery`?", {
       operandType: "ltxtquery",

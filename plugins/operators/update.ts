@@ -40,7 +40,7 @@ const defineDocumentOperator = (
   ...overrides,
 });
 
-/** The update operators of `jsonb` documents. With `refusesNull`, the GraphQL surface refuses a null operand. @rule
+/** The update operators of `jsonb` documents. With `rejectsNull`, the GraphQL surface rejects a null operand. @rule
  *  G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
 export const documentOperators = definePlugin({
   name: "document-operators",
@@ -72,7 +72,7 @@ export const documentOperators = definePlugin({
       "delete the array element with specified index (negative integers count from the end). throws an error if top level container is not an array",
       "int4",
       (column, operand) => sql`${column} - ${operand}`,
-      { refusesNull: true },
+      { rejectsNull: true },
     ),
     defineDocumentOperator(
       "delete-at-path",
@@ -80,7 +80,7 @@ export const documentOperators = definePlugin({
       "delete the field or element with specified path (for JSON arrays, negative integers count from the end)",
       "_text",
       (column, operand) => sql`${column} #- ${operand}`,
-      { refusesNull: true },
+      { rejectsNull: true },
     ),
   ],
 });

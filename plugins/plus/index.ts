@@ -5,7 +5,7 @@ export { configApi } from "./hasura/config-api.ts";
 export { graphqlExplain } from "./hasura/explain.ts";
 export { metadataApi } from "./hasura/metadata-api.ts";
 export { runSql } from "./hasura/run-sql.ts";
-export { connections, graphqlConnections } from "./keyset/connections.ts";
+export { cursorConnections, graphqlConnections } from "./keyset/connections.ts";
 export { cursorPages } from "./keyset/cursor-pages.ts";
 export { relay } from "./keyset/relay.ts";
 export { mcp } from "./mcp/index.ts";

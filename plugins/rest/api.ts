@@ -125,17 +125,17 @@ export const readRaisedHook = defineHook(
 );
 
 /** A name and its suggested replacement. @experimental */
-export interface Suggestion {
+export interface NameSuggestion {
   readonly suggestion: string;
   readonly misspelt: string;
 }
 
 /** Similar names for hints. @rule R-FUZ-1 @experimental */
-export interface Suggestions {
+export interface NameSuggestions {
   /** Suggests a relation of the schema. @rule R-PATH-10 */
   relation(model: Model, schema: string, name: string): string | undefined;
   /** Suggests names for a relationship that was not found. @rule R-EMB-19 */
-  relationship(model: Model, schema: string, source: string, target: string): Suggestion | undefined;
+  relationship(model: Model, schema: string, source: string, target: string): NameSuggestion | undefined;
   /** Suggests a function of the schema. @rule R-RPC-10 R-SC-7 */
   routine(model: Model, schema: string, name: string): string | undefined;
   /** Suggests the parameters of an overload: `(a, b)`. @rule R-RPC-10 */
@@ -144,11 +144,11 @@ export interface Suggestions {
   path(model: Model, session: Session, requestPath: string): string | undefined;
 }
 
-/** The service that finds similar names. Offered by the plugin `suggestions`. @experimental */
-export const suggestionsService = defineService<Suggestions>("suggestions");
+/** The service that finds similar names. Offered by the plugin `rest-suggestions`. @experimental */
+export const nameSuggestionsService = defineService<NameSuggestions>("suggestions");
 
 /** Suggestions for error fields that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 @experimental */
-export interface Hints {
+export interface RestHints {
   /** Returns the location of the first error: `line 1, column 8: …`. Returns undefined if the text is JSON. */
   findJsonError(text: string): string | undefined;
   /** Adds the location to an error of the database, which was the first to parse the body. */
@@ -161,7 +161,7 @@ export interface Hints {
 }
 
 /** The service that adds hints to errors. Offered by the plugin `rest-hints`. @experimental */
-export const hintsService = defineService<Hints>("rest-hints");
+export const restHintsService = defineService<RestHints>("rest-hints");
 
 /** A read for users to copy. @experimental */
 export interface RestExample {
@@ -390,3 +390,6 @@ declare module "../../core/index.ts" {
     readonly rest?: string | false;
   }
 }
+
+/** Quotes a name or value in the query syntax of the REST surface: `"say \"hi\""`. @experimental */
+export const quoteRestValue = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

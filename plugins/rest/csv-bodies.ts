@@ -1,11 +1,17 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
-import { bodyTooLarge, createJsonArray, definePlugin, type Limits, type ResolvedOptions } from "../../core/index.ts";
+import {
+  bodyTooLarge,
+  createJsonArray,
+  definePlugin,
+  type RequestLimits,
+  type ResolvedOptions,
+} from "../../core/index.ts";
 import { receiveBodyHook, type BodyReader, type Payload } from "./api.ts";
-import { bodyNotUtf8, csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
+import { bodyNotUtf8, csvInvalid, csvFieldCountDifferent, columnCountExceeded } from "./errors.ts";
 import { escapeCharacter } from "./syntax/lex.ts";
 
 /** The settings that the reader of a body uses. */
-type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes" | "compatMode">;
+type BodyLimits = RequestLimits & Pick<ResolvedOptions, "maxBodyBytes" | "compatMode">;
 
 /** The number of bytes of the body that an error shows. */
 const SHOWN_BYTES = 100;
@@ -27,14 +33,14 @@ const escapeBytes = (bytes: Uint8Array): string => {
 
 /** `unexpectedText` is the body from the first unexpected character on. It may lack text that the message does not
  *  show. */
-const buildUnexpectedError = (unexpectedText: string): Error => {
+const csvTextUnexpected = (unexpectedText: string): Error => {
   const bytes = Buffer.from(unexpectedText);
   const shownText =
     bytes.length > SHOWN_BYTES ? `${bytes.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${escapeBytes(bytes)}"`;
-  return csvError(`parse error (Failed reading: satisfy) at ${shownText}`);
+  return csvInvalid(`parse error (Failed reading: satisfy) at ${shownText}`);
 };
 
-const buildIncompleteError = (): Error => csvError('parse error (not enough input) at ""');
+const csvIncomplete = (): Error => csvInvalid('parse error (not enough input) at ""');
 
 /** The text of a field, or null for a field without a value. */
 type CsvField = string | null;
@@ -58,8 +64,8 @@ const createLines = (limits: BodyLimits) => {
      *  `body-too-large` */
     add: (fields: readonly CsvField[], isEnded: boolean): void => {
       if (names === undefined) {
-        if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
-        if (!isEnded) throw buildIncompleteError();
+        if (fields.length > limits.maxColumns) throw columnCountExceeded(limits);
+        if (!isEnded) throw csvIncomplete();
         names = fields as readonly string[]; // the reader of the first line never returns null
         return;
       }
@@ -76,7 +82,7 @@ const createLines = (limits: BodyLimits) => {
     maxFields: (): number => names?.length ?? limits.maxColumns,
     /** @throws RelApiError `bad-body` */
     end: (): Omit<Payload, "isUninspected"> => {
-      if (isUneven) throw csvFieldsError();
+      if (isUneven) throw csvFieldCountDifferent();
       return {
         text: rows.end(),
         keys: [...(keys ?? [])].sort(),
@@ -199,7 +205,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     else if (unexpectedText.length <= SHOWN_BYTES) unexpectedText += text;
   };
   const endBody = (): void => {
-    if (state === "quoted") throw buildIncompleteError();
+    if (state === "quoted") throw csvIncomplete();
     if (state !== "field start" || fields.length > 0 || !lines.hasNames()) endLine(false);
   };
   return {
@@ -212,7 +218,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     end: () => {
       decode();
       if (!isUtf8) throw bodyNotUtf8();
-      if (unexpectedText !== undefined) throw buildUnexpectedError(unexpectedText);
+      if (unexpectedText !== undefined) throw csvTextUnexpected(unexpectedText);
       if (error === undefined) runGuarded(endBody);
       if (error !== undefined) throw error;
       return lines.end();

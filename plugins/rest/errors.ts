@@ -5,10 +5,10 @@ import {
   RelApiError,
   type Json,
   type Limit,
-  type Limits,
+  type RequestLimits,
   type QualifiedName,
 } from "../../core/index.ts";
-import type { Suggestion } from "./api.ts";
+import type { NameSuggestion } from "./api.ts";
 import type { CallShape, Field } from "./request.ts";
 
 const PATH_INVALID = "Invalid path specified in request URL";
@@ -88,7 +88,7 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
 
 /** Returns the error for a part of the query. `part` is its name, and `raw` is its text. @rule R-LEX-10 R-LEX-11
  *  PGRST100 */
-export const parseError = (
+export const queryPartInvalid = (
   part: string,
   raw: string,
   line: number,
@@ -105,7 +105,7 @@ export const parseError = (
   });
 
 /** @rule R-LIM-1 PGRST100 */
-export const tooMany = (limits: Limits, limit: Limit, items: string): RelApiError =>
+export const restLimitExceeded = (limits: RequestLimits, limit: Limit, items: string): RelApiError =>
   limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${items}` });
 
 /** @rule R-URL-1 PGRST100 */
@@ -118,13 +118,13 @@ export const queryNotUtf8 = (): RelApiError =>
   });
 
 /** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
-export const checkPathLength = (limits: Limits, { path }: Field): void => {
-  if (path.length > limits.maxPathKeys) throw tooMany(limits, "maxPathKeys", "keys in a JSON path");
+export const checkPathLength = (limits: RequestLimits, { path }: Field): void => {
+  if (path.length > limits.maxPathKeys) throw restLimitExceeded(limits, "maxPathKeys", "keys in a JSON path");
 };
 
 /** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
-export const checkDepth = (limits: Limits, depth: number): void => {
-  if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
+export const checkDepth = (limits: RequestLimits, depth: number): void => {
+  if (depth >= limits.maxLogicDepth) throw nestingTooDeep(limits, "maxLogicDepth", "logic trees");
 };
 
 /** Returns the error for a key that PostgreSQL would truncate. @rule R-SEL-11 */
@@ -137,7 +137,7 @@ export const nameTooLong = (name: string): RelApiError =>
   });
 
 /** @rule R-LIM-1 PGRST100 */
-export const nestedTooDeep = (limits: Limits, limit: Limit, items: string): RelApiError =>
+export const nestingTooDeep = (limits: RequestLimits, limit: Limit, items: string): RelApiError =>
   limitExceeded(limit, {
     code: "parse-error",
     message: `The request has ${items} nested deeper than ${limits[limit]} levels`,
@@ -174,7 +174,7 @@ export const rowsExcluded = (): RelApiError =>
   });
 
 /** @rule R-PUT-2 PGRST114 */
-export const limitOnPut = (): RelApiError =>
+export const limitOnPutUnsupported = (): RelApiError =>
   new RelApiError({
     code: "limit-on-put",
     status: 400,
@@ -200,7 +200,7 @@ export const timeZoneInvalid = (maxBytes: number): RelApiError =>
   });
 
 /** @rule R-EMB-8 PGRST108 */
-export const notEmbedded = (name: string): RelApiError =>
+export const targetNotEmbedded = (name: string): RelApiError =>
   new RelApiError({
     code: "not-embedded",
     status: 400,
@@ -225,7 +225,7 @@ export const relationshipNotFound = (
   target: string,
   usedHint: string | undefined,
   schema: string,
-  suggestion: Suggestion | undefined,
+  suggestion: NameSuggestion | undefined,
 ): RelApiError =>
   new RelApiError({
     code: "relationship-not-found",
@@ -289,7 +289,7 @@ export const aggregatesDisabled = (): RelApiError =>
   new RelApiError({ code: "aggregates-disabled", status: 400, message: "Use of aggregate functions is not allowed" });
 
 /** @rule R-SPR-7 PGRST127 */
-export const aggregateInSpread = (): RelApiError =>
+export const spreadAggregateUnsupported = (): RelApiError =>
   new RelApiError({
     code: "not-implemented",
     status: 400,
@@ -297,28 +297,29 @@ export const aggregateInSpread = (): RelApiError =>
     details: "Aggregates are not implemented for one-to-many or many-to-many spreads.",
   });
 
-const bodyError = (message: string, details: string | null = null): RelApiError =>
+const bodyInvalid = (message: string, details: string | null = null): RelApiError =>
   new RelApiError({ code: "bad-body", status: 400, message, details });
 
 /** Returns the error for a body that is not JSON. `where` is the location of the syntax error. @rule R-BODY-2 R-HNT-5
  *  PGRST102 */
-export const jsonError = (where?: string): RelApiError => bodyError("Empty or invalid json", where);
+export const bodyJsonInvalid = (where?: string): RelApiError => bodyInvalid("Empty or invalid json", where);
 /** @rule R-BODY-2 PGRST102 */
-export const keysError = (): RelApiError => bodyError("All object keys must match");
+export const bodyKeysDifferent = (): RelApiError => bodyInvalid("All object keys must match");
 /** @rule R-BODY-6 PGRST102 */
-export const csvFieldsError = (): RelApiError => bodyError("All lines must have same number of fields");
+export const csvFieldCountDifferent = (): RelApiError => bodyInvalid("All lines must have same number of fields");
 /** Returns the error for a CSV body. `text` is the message of the reader. @rule R-BODY-8 PGRST102 */
-export const csvError = (text: string): RelApiError => bodyError(text);
+export const csvInvalid = (text: string): RelApiError => bodyInvalid(text);
 /** @rule R-BODY-7 R-BODY-8 PGRST102 */
-export const bodyNotUtf8 = (): RelApiError => bodyError("The body is not UTF-8");
+export const bodyNotUtf8 = (): RelApiError => bodyInvalid("The body is not UTF-8");
 /** @rule R-BODY-1 PGRST102 */
-export const contentTypeError = (type: string): RelApiError => bodyError(`Content-Type not acceptable: ${type}`);
+export const contentTypeUnsupported = (type: string): RelApiError =>
+  bodyInvalid(`Content-Type not acceptable: ${type}`);
 
 /** @rule R-LIM-2 PGRST102 */
-export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
+export const restBodyTooDeep = ({ maxJsonDepth }: RequestLimits): RelApiError =>
   limitExceeded("maxJsonDepth", { code: "bad-body", message: `The body is nested deeper than ${maxJsonDepth} levels` });
 /** @rule R-LIM-3 PGRST102 */
-export const tooManyColumns = ({ maxColumns }: Limits): RelApiError =>
+export const columnCountExceeded = ({ maxColumns }: RequestLimits): RelApiError =>
   limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
 
 /** Returns the error for a key of the payload, or a listed column, that the relation lacks. @rule R-BODY-5 PGRST204 */
@@ -339,7 +340,7 @@ export const putFiltersInvalid = (): RelApiError =>
   });
 
 /** @rule R-PUT-3 PGRST115 */
-export const putKeyMismatch = (): RelApiError =>
+export const putKeyMismatched = (): RelApiError =>
   new RelApiError({
     code: "put-key-mismatch",
     status: 400,
@@ -361,7 +362,7 @@ export const maxAffectedExceeded = (rows: number): RelApiError =>
 
 /** Returns the error for a call that may mean several functions. `signatures` are the signatures of these functions.
  *  @rule R-RPC-8 PGRST203 */
-export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
+export const routineAmbiguous = (signatures: readonly string[]): RelApiError =>
   new RelApiError({
     code: "ambiguous-routine",
     status: 300,
@@ -406,7 +407,7 @@ export const routineNotFound = (
 };
 
 /** @rule R-PRF-5 PGRST128 */
-export const maxAffectedOnSingle = (): RelApiError =>
+export const maxAffectedUnsupported = (): RelApiError =>
   new RelApiError({
     code: "max-affected-on-single",
     status: 400,
@@ -414,7 +415,7 @@ export const maxAffectedOnSingle = (): RelApiError =>
   });
 
 /** Returns the error for a singular media type with another number of rows. @rule R-MED-1 PGRST116 */
-export const notSingular = (rows: number): RelApiError =>
+export const resultNotSingular = (rows: number): RelApiError =>
   new RelApiError({
     code: "not-singular",
     status: 406,

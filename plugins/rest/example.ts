@@ -11,7 +11,7 @@ import {
   type Visibility,
 } from "../../core/index.ts";
 import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
-import type { RestExample, RestLiveExample, RestRelation } from "./api.ts";
+import { quoteRestValue, type RestExample, type RestLiveExample, type RestRelation } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
 const UNQUOTED_NAME = /^[\p{L}0-9_$]+$/u;
@@ -22,8 +22,7 @@ const encode = (text: string): string => encodeURIComponent(text).replaceAll("'"
 /** Encodes the value of `select`. Its commas need no encoding, because quotes protect the commas in names. */
 const encodeSelect = (select: string): string => encode(select).replaceAll("%2C", ",");
 
-const quoteSelectItem = (name: string): string =>
-  UNQUOTED_NAME.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
+const quoteSelectItem = (name: string): string => (UNQUOTED_NAME.test(name) ? name : quoteRestValue(name));
 
 /** Returns whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
@@ -100,7 +99,7 @@ export const listExampleRelations = (model: Model, session: Session): readonly R
   return relations.map((relation) => {
     const { name, schema, comment, columns } = relation;
     const readable = findReadableColumns(visibility, relation);
-    // a read of all columns is refused if the caller may not read one of them
+    // a read of all columns is rejected if the caller may not read one of them
     const select =
       readable.length === columns.length
         ? ""

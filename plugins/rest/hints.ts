@@ -19,7 +19,7 @@ import {
 } from "../../core/index.ts";
 import { formatJsonError, findJsonError } from "../shared/json-errors.ts";
 import { joinWithOr, suggestLabels } from "../shared/name-hints.ts";
-import { hintsService, type Hints } from "./api.ts";
+import { restHintsService, type RestHints } from "./api.ts";
 import { requireRest } from "./routes.ts";
 import type { Grammar } from "./request.ts";
 import { parseOptionalOperation } from "./syntax/filter.ts";
@@ -144,7 +144,7 @@ const findRequestedRelation = (context: PluginContext, exchange: Exchange): Rela
   }
 };
 
-type HintRequest = Parameters<Hints["addHint"]>[1];
+type HintRequest = Parameters<RestHints["addHint"]>[1];
 
 const buildHint = (
   context: PluginContext,
@@ -187,7 +187,7 @@ const UPSERT_STATES: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
 
 /** Explains an upsert into a relation whose inserts do not support `ON CONFLICT`. @rule R-HNT-7 */
 const buildUpsertHint = (relation: Relation | undefined, method: string): string | null => {
-  if (method !== "POST" || relation?.refusesConflict !== true) return null;
+  if (method !== "POST" || relation?.rejectsConflict !== true) return null;
   const problem = `'${relation.name}' does not support Prefer: resolution, because ON CONFLICT does not work with its triggers, rules or deferrable key`;
   const [key] = relation.primaryKey;
   return key === undefined ? problem : `${problem}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
@@ -207,7 +207,7 @@ const describeJsonError = (text: string): string | undefined => {
   return jsonError && formatJsonError(jsonError);
 };
 
-const createHints = (context: PluginContext): Hints => ({
+const createHints = (context: PluginContext): RestHints => ({
   findJsonError: describeJsonError,
   addPosition: (error, text) => {
     const details =
@@ -232,6 +232,6 @@ export const restHints = definePlugin({
   requires: ["rest"],
   apply: (_hooks, context) => {
     const hints = createHints(context);
-    context.offer(hintsService, hints);
+    context.offer(restHintsService, hints);
   },
 });

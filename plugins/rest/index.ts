@@ -15,5 +15,5 @@ export { raisedErrors } from "./raised-errors.ts";
 export { responseSettings } from "./response-settings.ts";
 export { rest } from "./rest.ts";
 export { restRpc } from "./rpc.ts";
-export { suggestions } from "./suggestions.ts";
+export { restSuggestions } from "./suggestions.ts";
 export { restWrites } from "./write.ts";

@@ -2,15 +2,15 @@
 import {
   createProgram,
   definePlugin,
-  defineQuestion,
-  ident,
+  defineCacheQuestion,
+  quoteIdentifier,
   runSliced,
-  join,
+  joinSql,
   observeSession,
   planKey,
   getVisibility,
   sql,
-  toStatement,
+  compileSql,
   VERSION,
   type Answer,
   type CacheSpec,
@@ -38,8 +38,8 @@ import { checkPreferences } from "./syntax/prefer.ts";
 /** Builds a program that reads only the result columns of plugins. Its transaction runs the pre-request function as the
  *  role. @rule R-OAS-1 R-TX-7 */
 const buildEmptyProgram = ({ resultColumns }: Registry): Program => {
-  const columns = join(resultColumns.map(({ name, compile }) => sql`${compile()} as ${ident(name)}`));
-  const statement = { ...toStatement(sql`select ${columns}`), columns: resultColumns.map(({ name }) => name) };
+  const columns = joinSql(resultColumns.map(({ name, compile }) => sql`${compile()} as ${quoteIdentifier(name)}`));
+  const statement = { ...compileSql(sql`select ${columns}`), columns: resultColumns.map(({ name }) => name) };
   return createProgram([statement], { isOpenEnded: false });
 };
 
@@ -78,10 +78,10 @@ interface DescribedRequest extends SessionSource {
   readonly request: RestRequest;
 }
 
-const REST = defineQuestion("rest", ({ request }: DescribedRequest) => request.rest);
-const MODEL = defineQuestion("model", ({ request }: DescribedRequest) => request.model);
-const SCHEMA = defineQuestion("schema", ({ request }: DescribedRequest) => request.schema);
-const DOCUMENT_ADDRESS = defineQuestion(
+const REST = defineCacheQuestion("rest", ({ request }: DescribedRequest) => request.rest);
+const MODEL = defineCacheQuestion("model", ({ request }: DescribedRequest) => request.model);
+const SCHEMA = defineCacheQuestion("schema", ({ request }: DescribedRequest) => request.schema);
+const DOCUMENT_ADDRESS = defineCacheQuestion(
   "address",
   ({ request: { rest, exchange } }: DescribedRequest): DocumentAddress =>
     findDocumentAddress(rest.context.options, exchange),

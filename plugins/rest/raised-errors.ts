@@ -26,7 +26,7 @@ const MESSAGE_HINT =
 const DETAIL_HINT =
   "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";
 
-const invalidRaise = (details: string, hint: string): RaisedError => ({ error: raisedErrorInvalid(details, hint) });
+const raiseInvalid = (details: string, hint: string): RaisedError => ({ error: raisedErrorInvalid(details, hint) });
 
 type Fields = Readonly<Record<string, Json | undefined>>;
 
@@ -51,20 +51,20 @@ const readFullResponse = (error: RelApiError): RaisedError => {
     !isText(body.details) ||
     !isText(body.hint)
   ) {
-    return invalidRaise(`Invalid JSON value for MESSAGE: '${error.message}'`, MESSAGE_HINT);
+    return raiseInvalid(`Invalid JSON value for MESSAGE: '${error.message}'`, MESSAGE_HINT);
   }
-  if (typeof error.details !== "string") return invalidRaise("DETAIL is missing in the RAISE statement", DETAIL_HINT);
-  const answer = parseObject(error.details);
-  const headers = answer === undefined ? undefined : readHeaders(answer.headers);
-  const status = answer?.status;
+  if (typeof error.details !== "string") return raiseInvalid("DETAIL is missing in the RAISE statement", DETAIL_HINT);
+  const detail = parseObject(error.details);
+  const headers = detail === undefined ? undefined : readHeaders(detail.headers);
+  const status = detail?.status;
   if (
-    answer === undefined ||
+    detail === undefined ||
     headers === undefined ||
     typeof status !== "number" ||
     !Number.isInteger(status) ||
-    !isText(answer.status_text)
+    !isText(detail.status_text)
   ) {
-    return invalidRaise(`Invalid JSON value for DETAIL: '${error.details}'`, DETAIL_HINT);
+    return raiseInvalid(`Invalid JSON value for DETAIL: '${error.details}'`, DETAIL_HINT);
   }
   return {
     error: new RelApiError({
@@ -75,7 +75,7 @@ const readFullResponse = (error: RelApiError): RaisedError => {
       hint: body.hint ?? null,
       headers,
     }),
-    statusText: typeof answer.status_text === "string" ? buildReasonPhrase(answer.status_text) : undefined,
+    statusText: typeof detail.status_text === "string" ? buildReasonPhrase(detail.status_text) : undefined,
   };
 };
 

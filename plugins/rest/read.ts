@@ -2,7 +2,7 @@
 import type { Answer, BoundValue, Exchange, Headers, Relation } from "../../core/index.ts";
 import { percentEncode } from "./answer/headers.ts";
 import { buildRowsParts, readTotal } from "./answer/rows.ts";
-import { notSingular } from "./errors.ts";
+import { resultNotSingular } from "./errors.ts";
 import type { PlannedRead, RestSurface, RestRequest } from "./request.ts";
 import { runPrepared } from "./run.ts";
 import { buildSource } from "./syntax/parse-request.ts";
@@ -48,7 +48,7 @@ export const readRelation = (rest: RestSurface, exchange: Exchange, relation: Re
     (request, { media }, row) => {
       const { count } = request.preferences;
       const rows = BigInt(row.page_total ?? 0);
-      if (media.isSingular && rows !== 1n) throw notSingular(Number(rows));
+      if (media.isSingular && rows !== 1n) throw resultNotSingular(Number(rows));
       const total = count && readTotal(row, count, request.rest.context.options.dbMaxRows);
       return buildRowsParts(request, media, row, rows, total);
     },

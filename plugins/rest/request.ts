@@ -3,12 +3,12 @@ import type {
   BoundValue,
   Cache,
   Exchange,
-  Limits,
+  RequestLimits,
   Model,
   Operation,
   OperatorSpec,
   OrderingSpec,
-  Planned,
+  PlanWithEnvelope,
   PluginContext,
   PreferenceSpec,
   Program,
@@ -19,7 +19,7 @@ import type {
   SessionSource,
 } from "../../core/index.ts";
 import type { StreamedAnswers } from "../speed/api.ts";
-import type { Hints, ChosenMedia, Payload, RestRoute, RestTarget, Suggestions } from "./api.ts";
+import type { RestHints, ChosenMedia, Payload, RestRoute, RestTarget, NameSuggestions } from "./api.ts";
 
 /**
  * A step of a JSON path. With `isIndex`, it consists of digits with an optional sign and is bound as an integer.
@@ -160,7 +160,7 @@ export interface Preferences {
   readonly maxAffected?: number;
   /** The accepted value of each preference, including those of plugins, in the order sent. */
   readonly acceptedValues: ReadonlyMap<string, string>;
-  /** Unknown or misspelt items in the order sent. They are refused if `handling` is strict (`checkPreferences`). */
+  /** Unknown or misspelt items in the order sent. They are rejected if `handling` is strict (`checkPreferences`). */
   readonly invalidItems: readonly string[];
 }
 
@@ -187,9 +187,9 @@ export interface RestSurface {
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
   /** Returns the service that suggests similar names, if a plugin offers it. */
-  findSuggestions(): Suggestions | undefined;
+  findSuggestions(): NameSuggestions | undefined;
   /** Returns the service of hints in errors that may differ from the errors of PostgREST, if a plugin offers it. */
-  findHints(): Hints | undefined;
+  findHints(): RestHints | undefined;
   /** Returns the service that streams long bodies, if a plugin offers it. */
   findStreamedAnswers(): StreamedAnswers | undefined;
   /** Returns the route of a target: the methods of this surface, changed by taps of `buildRestRoute`. */
@@ -205,7 +205,7 @@ export interface RestSurface {
 
 /** The syntax that the registry and the settings add to requests. */
 export interface Grammar {
-  readonly limits: Limits;
+  readonly limits: RequestLimits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
   /** REST names of operators whose value is used verbatim, and is not a list, keyword or pattern. */
@@ -372,7 +372,7 @@ export interface ResolvedRead {
 /** The media type of a response. */
 export type MediaChoice = Required<ChosenMedia>;
 
-export interface PlannedRequest extends Planned {
+export interface PlannedRequest extends PlanWithEnvelope {
   readonly media: MediaChoice;
   /** The preferences that the plan honours. */
   readonly appliedPreferences: AppliedPreferences;

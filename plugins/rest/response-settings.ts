@@ -2,12 +2,12 @@
  * `set_config('response.headers', '[{"X-Seen": "yes"}]', true)`, `set_config('response.status', '201', true)`: lets SQL
  * set response headers and the status.
  */
-import { definePlugin, literal, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
+import { definePlugin, quoteLiteral, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
 import { encodeHeaderText, overrideHeaders, createHeaderWarning } from "./answer/headers.ts";
 import { finishAnswerHook } from "./api.ts";
 import { responseHeadersInvalid, responseStatusInvalid } from "./errors.ts";
 
-const readSetting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
+const readSetting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${quoteLiteral(name)}, true), '')`;
 
 interface ResponseSettings {
   readonly status: number | undefined;

@@ -1,7 +1,7 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
 import {
-  countRefusal,
+  countRejection,
   definePlugin,
   type Exchange,
   type OpenExchange,
@@ -17,11 +17,11 @@ import { encodeError } from "./answer/encode-error.ts";
 import { createHeaderWarning } from "./answer/headers.ts";
 import {
   exposeRestHeadersHook,
-  hintsService,
+  restHintsService,
   readParametersHook,
   restGuideService,
   restPreferencesService,
-  suggestionsService,
+  nameSuggestionsService,
   type RestGuide,
   type RestHandler,
   type RestPreferences,
@@ -64,8 +64,8 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
     context,
     hooks,
     grammar,
-    findSuggestions: () => context.use(suggestionsService),
-    findHints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
+    findSuggestions: () => context.use(nameSuggestionsService),
+    findHints: () => (context.options.compatMode ? undefined : context.use(restHintsService)),
     // an entity tag is computed from the whole body, so etags exclude streaming (R-STR-6)
     findStreamedAnswers: () =>
       context.use(etagsService) === undefined ? context.use(streamedAnswersService) : undefined,
@@ -127,7 +127,7 @@ export const rest = definePlugin({
     context.offer(restService, surface);
     const warnOfIgnoredHeader = createHeaderWarning(context.logger);
     const encode: RestGuide["encodeError"] = (error, exchange) => {
-      countRefusal(context.counters, error);
+      countRejection(context.counters, error);
       return encodeError(
         surface,
         error.code === "path-not-found" ? buildPathError(surface, exchange) : error,

@@ -12,7 +12,7 @@ import {
 import type { AnswerParts } from "./answer/headers.ts";
 import type { RestHandler } from "./api.ts";
 import { buildRowsParts } from "./answer/rows.ts";
-import { maxAffectedExceeded, notSingular } from "./errors.ts";
+import { maxAffectedExceeded, resultNotSingular } from "./errors.ts";
 import { requireRest, withMethods } from "./routes.ts";
 import { buildBodyValue, planCall, type PlannedCall } from "./plan/call.ts";
 import { namesColumns, prepareRequests } from "./plan/planning.ts";
@@ -144,7 +144,7 @@ const createRowCheck = (plannedCall: PlannedCall): ((rows: readonly ResultRow[])
   if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
   return ([row]) => {
     const rows = Number(readReturnedCount(plannedCall, row));
-    if (isSingular && rows !== 1) throw notSingular(rows);
+    if (isSingular && rows !== 1) throw resultNotSingular(rows);
     if (maxAffected !== undefined && rows > maxAffected) throw maxAffectedExceeded(rows);
   };
 };

@@ -182,5 +182,5 @@ declare module "../../core/index.ts" {
       ValuesOf<typeof openapiSettings>,
       ValuesOf<typeof etagSettings>,
       ValuesOf<typeof explainSettings> {}
-  interface Limits extends ValuesOf<typeof restLimits> {}
+  interface RequestLimits extends ValuesOf<typeof restLimits> {}
 }

@@ -5,14 +5,14 @@
 import {
   definePlugin,
   memoize,
-  nameKey,
+  buildNameKey,
   findRelation,
   findRoutines,
   getVisibility,
   type Model,
   type Relation,
 } from "../../core/index.ts";
-import { suggestionsService, type Suggestion, type Suggestions } from "./api.ts";
+import { nameSuggestionsService, type NameSuggestion, type NameSuggestions } from "./api.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
 import { decodePercent } from "./syntax/parameters.ts";
@@ -55,7 +55,7 @@ const indexSchema = memoizePerSchema((model, schema): SchemaNames => {
 });
 
 /** Suggests a relation with a similar name. @rule R-PATH-10 */
-const suggestRelation: Suggestions["relation"] = (model, schema, name) =>
+const suggestRelation: NameSuggestions["relation"] = (model, schema, name) =>
   indexSchema(model, schema).relations?.suggest(name, THRESHOLD.relation);
 
 const indexTargets = memoize(({ relationships }: Relation) =>
@@ -63,16 +63,16 @@ const indexTargets = memoize(({ relationships }: Relation) =>
 );
 
 /** Suggests names for a relationship that was not found. @rule R-EMB-19 */
-const suggestRelationship: Suggestions["relationship"] = (model, schema, source, target) => {
+const suggestRelationship: NameSuggestions["relationship"] = (model, schema, source, target) => {
   const { sources, sourceNames } = indexSchema(model, schema);
   if (!sourceNames.has(source)) return buildSuggestion(source, sources.suggest(source, THRESHOLD.relationship));
-  const sourceRelation = model.relations.get(nameKey({ schema, name: source }));
+  const sourceRelation = model.relations.get(buildNameKey({ schema, name: source }));
   if (sourceRelation === undefined) return undefined;
   const targets = indexTargets(sourceRelation);
   return targets.has(target) ? undefined : buildSuggestion(target, targets.suggest(target, THRESHOLD.relationship));
 };
 
-const buildSuggestion = (misspelt: string, name: string | undefined): Suggestion | undefined =>
+const buildSuggestion = (misspelt: string, name: string | undefined): NameSuggestion | undefined =>
   name === undefined ? undefined : { suggestion: name, misspelt };
 
 const indexRoutines = memoizePerSchema((model, schema) => {
@@ -83,11 +83,11 @@ const indexRoutines = memoizePerSchema((model, schema) => {
 });
 
 /** Suggests a function of the schema with a similar name. @rule R-RPC-10 R-SC-7 */
-const suggestRoutine: Suggestions["routine"] = (model, schema, name) =>
+const suggestRoutine: NameSuggestions["routine"] = (model, schema, name) =>
   indexRoutines(model, schema).suggest(name, THRESHOLD.routine);
 
 /** Suggests another overload by its parameters. @rule R-RPC-10 */
-const suggestOverload: Suggestions["overload"] = (overloads, names) => {
+const suggestOverload: NameSuggestions["overload"] = (overloads, names) => {
   const lists = overloads.map(({ parameters }) =>
     formatParameters(parameters.map((parameter) => parameter.name).sort()),
   );
@@ -97,7 +97,7 @@ const suggestOverload: Suggestions["overload"] = (overloads, names) => {
 const formatParameters = (names: readonly string[]): string => `(${names.join(", ")})`;
 
 /** Suggests `/api/ports` for `/ports` or `/port`, if the caller has a right on the relation. @rule R-PATH-12 */
-const suggestPath: Suggestions["path"] = (model, session, requestPath) => {
+const suggestPath: NameSuggestions["path"] = (model, session, requestPath) => {
   const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(requestPath) ?? [];
   if (last === "") return undefined;
   const visibility = getVisibility(model, session, "rest");
@@ -117,11 +117,11 @@ const suggestPath: Suggestions["path"] = (model, session, requestPath) => {
 };
 
 /** Adds similar names to the hints of errors. @rule R-FUZ-1 */
-export const suggestions = definePlugin({
-  name: "suggestions",
+export const restSuggestions = definePlugin({
+  name: "rest-suggestions",
   requires: ["rest"],
   apply: (_hooks, context) =>
-    context.offer(suggestionsService, {
+    context.offer(nameSuggestionsService, {
       relation: suggestRelation,
       relationship: suggestRelationship,
       routine: suggestRoutine,

@@ -10,7 +10,7 @@ import {
 import type { Payload } from "./api.ts";
 import { encodeHeaderText, percentEncode, type AnswerParts } from "./answer/headers.ts";
 import { decodeBody, buildContentRange } from "./answer/rows.ts";
-import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
+import { maxAffectedExceeded, resultNotSingular, putKeyMismatched } from "./errors.ts";
 import { createRelationHandler, requireRest, withMethods } from "./routes.ts";
 import { prepareRequests } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
@@ -79,8 +79,8 @@ const createRowCheck = (
     return undefined;
   return ([row]) => {
     const affectedCount = readAffectedCount(row);
-    if (method === "PUT" && affectedCount !== 1) throw putKeyMismatch();
-    if (isSingular && affectedCount !== 1) throw notSingular(affectedCount);
+    if (method === "PUT" && affectedCount !== 1) throw putKeyMismatched();
+    if (isSingular && affectedCount !== 1) throw resultNotSingular(affectedCount);
     if (maxAffected !== undefined && affectedCount > maxAffected) throw maxAffectedExceeded(affectedCount);
   };
 };

@@ -95,7 +95,7 @@ export interface WebhookCall {
 }
 
 /** Emitted after each request to a webhook. @rule X-MET-9 @experimental */
-export const webhookCallSignal = defineSignal<WebhookCall>("webhook-call");
+export const webhookCallEndedSignal = defineSignal<WebhookCall>("webhook-call");
 
 /** The remote schemas of the current model, for plugins that administer them. @rule X-RMT-11 @experimental */
 export interface RemoteSchemaControl {

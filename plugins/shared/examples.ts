@@ -1,7 +1,7 @@
 /** Chooses the relations and columns of example requests, which are the same on each surface. */
 import {
   findBaseType,
-  nameKey,
+  buildNameKey,
   findRelation,
   takesValues,
   type Column,
@@ -14,16 +14,19 @@ const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /** Sorts relations by suitability: relations with plain names come first, then those with most references to others. */
 export const sortForExamples = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
-  const seenKeys = new Set(relations.map(nameKey));
+  const seenKeys = new Set(relations.map(buildNameKey));
   const rank = (relation: Relation): number => {
     const parents = relation.relationships.filter(
       ({ isToOne, routine, target }) =>
-        isToOne && routine === undefined && seenKeys.has(nameKey(target)) && findRelation(model, target) !== relation,
+        isToOne &&
+        routine === undefined &&
+        seenKeys.has(buildNameKey(target)) &&
+        findRelation(model, target) !== relation,
     ).length;
     return (PLAIN_NAME.test(relation.name) ? 1000 : 0) + parents;
   };
   return relations
-    .map((relation) => ({ relation, rank: rank(relation), key: nameKey(relation) }))
+    .map((relation) => ({ relation, rank: rank(relation), key: buildNameKey(relation) }))
     .sort((a, b) => b.rank - a.rank || (a.key < b.key ? -1 : 1))
     .map(({ relation }) => relation);
 };

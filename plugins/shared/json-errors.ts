@@ -84,14 +84,14 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
     }
     for (;;) {
       at = findMatchEnd(BLANKS, text, at);
-      const around = open.at(-1);
-      if (around === undefined) return at === text.length ? undefined : { at, expectedText: "the end" };
+      const enclosingBracket = open.at(-1);
+      if (enclosingBracket === undefined) return at === text.length ? undefined : { at, expectedText: "the end" };
       if (text[at] === ",") {
-        expectedPart = around === "}" ? "key" : "value";
+        expectedPart = enclosingBracket === "}" ? "key" : "value";
         at = findMatchEnd(BLANKS, text, at + 1);
         break;
       }
-      if (text[at] !== around) return { at, expectedText: `"," or "${around}"` };
+      if (text[at] !== enclosingBracket) return { at, expectedText: `"," or "${enclosingBracket}"` };
       open.pop();
       at++;
     }

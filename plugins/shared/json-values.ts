@@ -6,7 +6,7 @@ export const readText = (value: Json | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 /** Returns the list, or an empty one for another value. */
-export const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const readListOrEmpty = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 /** Returns the object, or an empty one for another value. */
-export const readObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+export const readObjectOrEmpty = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});

@@ -24,7 +24,7 @@ export const encodeInlineJson = (value: unknown): string => JSON.stringify(value
 
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const ANY_TYPE = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
-const REFUSED_TYPE = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
+const REJECTED_TYPE = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
 /** Returns whether `Accept` names HTML with a quality above 0. With `orAnything`, a missing header and a header that
  *  accepts any type count too. */
@@ -33,7 +33,7 @@ export const acceptsPage = (accept: string | undefined, orAnything = false): boo
     ? orAnything
     : accept
         .split(",")
-        .some((item) => (PAGE_TYPE.test(item) || (orAnything && ANY_TYPE.test(item))) && !REFUSED_TYPE.test(item));
+        .some((item) => (PAGE_TYPE.test(item) || (orAnything && ANY_TYPE.test(item))) && !REJECTED_TYPE.test(item));
 
 /** The content of a page. */
 export interface Page {

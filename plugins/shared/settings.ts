@@ -156,7 +156,7 @@ const maxPathKeys = defineSetting({
   kind: wholeNumber(1),
   default: 100,
   description:
-    "the maximum number of keys in a JSON path such as `data->a->b`; PostgreSQL itself refuses some thousands of keys (`max_stack_depth`)",
+    "the maximum number of keys in a JSON path such as `data->a->b`; PostgreSQL itself rejects some thousands of keys (`max_stack_depth`)",
   isLimit: true,
 });
 
@@ -168,5 +168,5 @@ export const surfaceSettings = [compatMode, dbMaxRows, dbTxEnd, ...surfaceLimits
 
 declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof sharedOptions> {}
-  interface Limits extends ValuesOf<typeof surfaceLimits> {}
+  interface RequestLimits extends ValuesOf<typeof surfaceLimits> {}
 }

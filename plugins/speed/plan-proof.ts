@@ -10,7 +10,7 @@ import {
   memoize,
   findRelation,
   planProofService,
-  relationshipOf,
+  findRelationship,
   usesOnlyBuiltIns,
   visitPlan,
   type Assignment,
@@ -120,7 +120,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     steps.every(({ arrow }) => !model.shadowedNames.has(arrow));
 
   const isProvenRelationship = (relation: Relation | undefined, id: string): boolean => {
-    const relationship = relation && relationshipOf(relation, id);
+    const relationship = relation && findRelationship(relation, id);
     if (relationship === undefined || relationship.routine !== undefined) return false;
     const { columns, junction } = relationship;
     const target = findRelation(model, relationship.target);

@@ -42,8 +42,8 @@ interface CommandContext {
   setExitCode(exitCode: number): void;
 }
 
-/** Refuses unknown commands, which the parser passes to the default command, the server. */
-const refuseUnknownCommand = (program: Command, words: readonly string[]): void => {
+/** Rejects unknown commands, which the parser passes to the default command, the server. */
+const rejectUnknownCommand = (program: Command, words: readonly string[]): void => {
   const [word] = words;
   if (word === undefined) return;
   const names = program.commands.map((command) => command.name());
@@ -81,7 +81,7 @@ const addCommands = (run: CommandContext): void => {
     .option("-p, --port <number>", "listen on this port")
     .allowExcessArguments()
     .action(async ({ port }: ServeOptions, command: Command) => {
-      refuseUnknownCommand(program, command.args);
+      rejectUnknownCommand(program, command.args);
       const env = await loadEnvironment(command, port === undefined ? {} : { PORT: port });
       const { stdout, stderr } = terminal;
       run.setExitCode(await runServer({ env, stdout, stderr }));

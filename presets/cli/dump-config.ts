@@ -2,7 +2,7 @@
 import type { Setting } from "../../core/index.ts";
 import { listKnownSettings, type EnvironmentSettings } from "../server/environment.ts";
 
-const encodeValue = (value: unknown): string =>
+const formatOptionValue = (value: unknown): string =>
   Array.isArray(value) && value.every((item) => typeof item === "string")
     ? value.join(",")
     : typeof value === "string"
@@ -12,7 +12,7 @@ const encodeValue = (value: unknown): string =>
 const formatLine = (variable: string, isSecret: boolean | undefined, value: unknown): string =>
   value === undefined || (Array.isArray(value) && value.length === 0 && isSecret === true)
     ? `# ${variable}=`
-    : `${variable}=${isSecret === true ? "***" : encodeValue(value)}`;
+    : `${variable}=${isSecret === true ? "***" : formatOptionValue(value)}`;
 
 /** Formats the settings as lines of `NAME=value`. @rule C-DOC-3 */
 export const dumpConfig = ({ options, server }: EnvironmentSettings): string => {

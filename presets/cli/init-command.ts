@@ -26,7 +26,7 @@ const writeFiles = (folder: string, files: Readonly<Record<string, string>>): vo
 };
 
 /** Explains errors of the file system. */
-const explainError = (folder: string, { code, message }: NodeJS.ErrnoException): Error => {
+const explainFileError = (folder: string, { code, message }: NodeJS.ErrnoException): Error => {
   if (code === "EEXIST" || code === "ENOTDIR")
     return presetError(`"${folder}" is a file or lies below a file: name a folder`);
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
@@ -41,7 +41,7 @@ export const initProject = (folder: string, language: Language): string => {
   try {
     writeFiles(folder, files);
   } catch (error) {
-    throw error instanceof RelApiError ? error : explainError(folder, error as NodeJS.ErrnoException);
+    throw error instanceof RelApiError ? error : explainFileError(folder, error as NodeJS.ErrnoException);
   }
   const enter = resolve(folder) === process.cwd() ? "" : `cd ${/^[\w./-]+$/.test(folder) ? folder : `'${folder}'`} && `;
   return [

@@ -35,8 +35,8 @@ const WITHOUT_WORK: RelApiOptions = { eventsInstall: false, eventsConcurrency: 0
 
 const formatMessage = (message: string, fields?: Readonly<Record<string, unknown>>): string => {
   // a message such as "Database connection error." is incomplete without its details
-  const details = [fields?.["reason"], fields?.["details"], fields?.["hint"]].flatMap((fact) =>
-    typeof fact === "string" ? fact.replace(/\.$/, "") : [],
+  const details = [fields?.["reason"], fields?.["details"], fields?.["hint"]].flatMap((detail) =>
+    typeof detail === "string" ? detail.replace(/\.$/, "") : [],
   );
   return [...(message === LOAD_FAILED && details.length > 0 ? [] : [message]), ...details].join(": ");
 };

@@ -4,14 +4,14 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
   createProgram,
-  catalogText,
-  ident,
+  trustedSql,
+  quoteIdentifier,
   RelApiError,
   buildSuggestion,
   presetError,
   sql,
-  toStatement,
-  value,
+  compileSql,
+  bindValue,
   type Environment,
   type PluginContext,
   type RelApiOptions,
@@ -163,7 +163,7 @@ interface PolicyFinding {
 
 /** Returns the schemas of `DB_SCHEMAS` as a list for `in`. */
 export const compileSchemaList = ({ options }: PluginContext): Sql =>
-  sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
+  sql`(select pg_catalog.json_array_elements_text(${bindValue(JSON.stringify(options.dbSchemas), "json")}))`;
 
 interface RowSecurityFinding {
   readonly relation: string;
@@ -234,8 +234,8 @@ const findPolicyError = async (
 ): Promise<string | undefined> => {
   // the `offset` keeps the planner from folding nulls
   const statement = sql`
-    select (${catalogText(expression)}) is null as found
-    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`;
+    select (${trustedSql(expression)}) is null as found
+    from (select (null::${quoteIdentifier(schema, name)}).* offset 0) as ${quoteIdentifier(name)}`;
   try {
     await context.execute({
       // the session of an administrator runs as the login role, with the settings of requests
@@ -244,7 +244,7 @@ const findPolicyError = async (
       schema,
       programs: [
         {
-          program: createProgram([{ ...toStatement(statement), columns: ["found"] }]),
+          program: createProgram([{ ...compileSql(statement), columns: ["found"] }]),
           values: [],
         },
       ],

@@ -59,7 +59,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
   let healthProblems: HealthProblems | undefined;
 
   /**
-   * Refuses a changed number of values, because the pools were created for the number at the start. @throws RelApiError
+   * Rejects a changed number of values, because the pools were created for the number at the start. @throws RelApiError
    * `preset`
    */
   const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {

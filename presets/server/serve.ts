@@ -134,8 +134,8 @@ export const serve = async (
   const stopGracefully = async (): Promise<void> => {
     isListening = false;
     // load balancers check readiness only every few seconds and send requests meanwhile
-    for (const response of ["request", "checkContinue"] as const)
-      server.prependListener(response, (_, answer) => void (answer.shouldKeepAlive = false));
+    for (const eventName of ["request", "checkContinue"] as const)
+      server.prependListener(eventName, (_, response) => void (response.shouldKeepAlive = false));
     await new Promise((resolve) =>
       setTimeout(resolve, (settings.shutdownDelay ?? SERVER_DEFAULTS.shutdownDelay) * 1000),
     );
@@ -177,7 +177,7 @@ const explainListenError = (error: NodeJS.ErrnoException, { port }: ServerSettin
 };
 
 /** The number of connections that may wait to be accepted, as far as the system permits. The number allows all clients
- *  to reconnect at once. A refused client retries after one second, then after three. */
+ *  to reconnect at once. A rejected client retries after one second, then after three. */
 const BACKLOG = 4096;
 
 const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>

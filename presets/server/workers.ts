@@ -29,7 +29,7 @@ const relayMessage = (from: Worker, message: unknown): void => {
 /** The number of a worker. The first one has the admin listener and prints the banner. */
 export const WORKER_INDEX = "RELAPI_WORKER";
 
-const RESTART_MS = 1000;
+const RESTART_DELAY_MS = 1000;
 
 /**
  * Replaces a worker that exits while the others run. A worker that exits before it listens stops all workers, because
@@ -61,7 +61,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
         stderr.write(
           `relapi: worker ${index} (process ${worker.process.pid}) ended ${exitReason}: starting a new one\n`,
         );
-        return void setTimeout(() => isStopping || forkWorker(index), RESTART_MS);
+        return void setTimeout(() => isStopping || forkWorker(index), RESTART_DELAY_MS);
       }
       exitCode = code || 1; // the code is null after a signal
       stop();

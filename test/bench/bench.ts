@@ -11,7 +11,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
-import { builtCheckout, commitOf } from "./checkout.ts";
+import { builtCheckout, findCommit } from "./checkout.ts";
 import {
   BARE,
   BARE_EXPRESS,
@@ -166,7 +166,7 @@ const print = ({ name, rows }: BenchTable, references: readonly string[]): void 
 const REFERENCES = [BARE, BARE_ROLE, BARE_EXPRESS];
 
 /** The requested tables. */
-const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => {
+const measureTables = async (databaseUrl: string): Promise<readonly BenchTable[]> => {
   const tables: BenchTable[] = [];
   const table = async (name: string, all: readonly Contestant[], references: readonly string[], scenario: Scenario) => {
     if (!isRequested(name)) return;
@@ -228,12 +228,12 @@ try {
   await client.end();
   if (options.compare !== undefined) process.exitCode = (await compare(options.compare, url)) ? 0 : 1;
   else {
-    const tables = await tablesOf(url);
+    const tables = await measureTables(url);
     if ("events".includes(options.only ?? "")) printEvents(await measureEvents(url, EVENT_SECONDS));
     const [cpu] = cpus();
     const result: BenchResult = {
       date: new Date().toISOString().slice(0, 10),
-      commit: commitOf("HEAD") ?? "",
+      commit: findCommit("HEAD") ?? "",
       node: process.version,
       postgres: version?.server_version ?? "",
       machine: `${cpus().length} cores (${cpu?.model ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB`,

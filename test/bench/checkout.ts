@@ -11,7 +11,7 @@ const git = (...words: readonly string[]): string =>
   execFileSync("git", words, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 
 /** Returns undefined if the commit does not exist, as in a shallow clone. */
-export const commitOf = (name: string): string | undefined => {
+export const findCommit = (name: string): string | undefined => {
   try {
     return git("rev-parse", "--short", "--verify", `${name}^{commit}`);
   } catch {
@@ -21,7 +21,7 @@ export const commitOf = (name: string): string | undefined => {
 
 /** @throws Error if there is no such commit, or it cannot be built */
 export const builtCheckout = async (commit: string): Promise<{ readonly dist: string; remove(): void }> => {
-  if (commitOf(commit) === undefined) throw new Error(`there is no commit ${commit} here`);
+  if (findCommit(commit) === undefined) throw new Error(`there is no commit ${commit} here`);
   const folder = mkdtempSync(join(tmpdir(), "relapi-compare-"));
   const remove = (): void => {
     git("worktree", "remove", "--force", folder);

@@ -35,7 +35,7 @@ export const cpuMicroseconds = (pid: number): number => {
   return nanoseconds / 1000;
 };
 
-export const parentOf = (pid: number): number => {
+export const readParentPid = (pid: number): number => {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
 };

@@ -5,7 +5,7 @@ import pg from "pg";
 import { freePort } from "../support/ports.ts";
 import { cpuSeconds } from "./cpu.ts";
 import type { EngineOrder } from "./live-engine.ts";
-import { streamOf } from "./live-stream.ts";
+import { measureStream } from "./live-stream.ts";
 import { createSwarm, nowMs, type Swarm } from "./live-swarm.ts";
 import type { ResourceUsage } from "./live-used.ts";
 
@@ -320,7 +320,7 @@ const stream: Scene = {
     await swarm.open();
     await swarm.subscribe();
     await pause(SETTLE_MS);
-    await streamOf(place, swarm, count, () => cpuSeconds(child.pid ?? 0) * 1000);
+    await measureStream(place, swarm, count, () => cpuSeconds(child.pid ?? 0) * 1000);
   },
 };
 

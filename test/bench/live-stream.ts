@@ -77,7 +77,7 @@ const latencies = ({ ids, atMs }: Commits, from: number, arrivals: Arrivals): re
 
 const FIRST_N = 1_000_000_000;
 
-export const streamOf = async (place: Place, swarm: Swarm, count: number, cpuMs: () => number): Promise<void> => {
+export const measureStream = async (place: Place, swarm: Swarm, count: number, cpuMs: () => number): Promise<void> => {
   const { database, databaseUrl } = place;
   const transactions = async (): Promise<number> => {
     await new Promise((resolve) => setTimeout(resolve, 1200)); // backends report their statistics once a second

@@ -21,14 +21,14 @@ const CLOSE_FRAME = 0x88;
 const MASK = [0x37, 0xfa, 0x21, 0x3d] as const;
 
 /** Encodes a text message of a client. */
-const frameOf = (text: string): Buffer => {
+const encodeFrame = (text: string): Buffer => {
   const bytes = Buffer.from(text);
   const head = bytes.length < 126 ? [TEXT_FRAME, MASK_BIT | bytes.length] : [TEXT_FRAME, MASK_BIT | 126, bytes.length >> 8, bytes.length & 255]; // prettier-ignore
   return Buffer.concat([Buffer.from([...head, ...MASK]), bytes.map((byte, i) => byte ^ (MASK[i & 3] ?? 0))]);
 };
 
-const INIT = frameOf('{"type":"connection_init"}');
-const PONG = frameOf('{"type":"pong"}');
+const INIT = encodeFrame('{"type":"connection_init"}');
+const PONG = encodeFrame('{"type":"pong"}');
 const VALUE = Buffer.from('"n":');
 const ACK = Buffer.from('{"type":"connection_ack"');
 const PING = Buffer.from('{"type":"ping"');
@@ -141,7 +141,7 @@ const buffer = Buffer.alloc(READ_BYTES);
 
 const subscribe = ({ socket, id }: Client): void => {
   const payload = { query, variables: { id } };
-  socket.write(frameOf(JSON.stringify({ id: "1", type: "subscribe", payload })));
+  socket.write(encodeFrame(JSON.stringify({ id: "1", type: "subscribe", payload })));
 };
 
 /** Resolves when the condition holds, or after the time limit. */

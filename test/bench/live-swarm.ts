@@ -42,7 +42,7 @@ export interface Report {
   /** The number of errors and lost connections so far. */
   readonly faults: number;
   readonly lastFault: string;
-  /** The number of connections that were refused or timed out and were opened again. */
+  /** The number of connections that were rejected or timed out and were opened again. */
   readonly returns: number;
 }
 
@@ -85,7 +85,7 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
   const children = Array.from({ length: processes }, () =>
     fork(fileURLToPath(new URL("./live-swarm-process.js", import.meta.url)), [], { serialization: "advanced" }),
   );
-  const countOf = (i: number): number => Math.min(share, count - i * share);
+  const countSubscribers = (i: number): number => Math.min(share, count - i * share);
   const all = async (order: (i: number) => Order): Promise<readonly Report[]> => {
     const reports = await Promise.all(children.map((child, i) => ask(child, order(i))));
     const [bad] = reports.filter(({ faults }) => faults > 0);
@@ -99,7 +99,7 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
         do: "open",
         port,
         localAddress: `127.0.0.${i + 2}`,
-        count: countOf(i),
+        count: countSubscribers(i),
         firstId: isShared ? 1 : i * share + 1,
         isShared,
         subscribing,
@@ -118,8 +118,9 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
       return times.map((atMs) => atMs - startedAtMs);
     },
     after: async (n, concernedCount, patienceMs, change) => {
-      const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concernedCount - i * share));
-      await all((i) => ({ do: "expect", n, count: concernedOf(i), patienceMs }));
+      const countConcerned = (i: number): number =>
+        Math.max(0, Math.min(countSubscribers(i), concernedCount - i * share));
+      await all((i) => ({ do: "expect", n, count: countConcerned(i), patienceMs }));
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));
       const reports = await all(() => ({ do: "report" }));

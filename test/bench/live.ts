@@ -8,7 +8,7 @@
 import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { cpuSeconds, parentOf } from "./cpu.ts";
+import { cpuSeconds, readParentPid } from "./cpu.ts";
 import { SCENES, type LatencyFacts, type Place } from "./live-scenes.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
@@ -81,7 +81,7 @@ try {
   const { rows } = await database.query<{ pid: number }>("select pg_backend_pid() as pid");
   let postmaster: number | undefined;
   try {
-    postmaster = parentOf(rows[0]?.pid ?? 0);
+    postmaster = readParentPid(rows[0]?.pid ?? 0);
   } catch {
     // the database runs on another machine
   }

@@ -22,7 +22,7 @@ export interface Load {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-const requestOf = ({ rest, graphql, body }: Scenario, isGraphql: boolean, key: number): LoadRequest => {
+const buildRequest = ({ rest, graphql, body }: Scenario, isGraphql: boolean, key: number): LoadRequest => {
   if (isGraphql) {
     const variables = body === undefined ? `{"id":${key}}` : `{"objects":${body}}`;
     const operation = `{"query":${JSON.stringify(graphql)},"variables":${variables}}`;
@@ -41,7 +41,7 @@ export const load = async ({
   seconds,
   connections,
   headers,
-  ask = (key) => requestOf(scenario, isGraphql, key),
+  ask = (key) => buildRequest(scenario, isGraphql, key),
 }: LoadOptions): Promise<Load> => {
   let key = 0;
   const next = (): number => 1 + ((key += 7919) % scenario.keys);

@@ -199,7 +199,7 @@ export interface SizeFigures {
   readonly seconds: number;
 }
 
-const statusOf = (pid: number, name: string): number =>
+const readProcessMegabytes = (pid: number, name: string): number =>
   (Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) /
   MEGABYTE;
 
@@ -231,9 +231,9 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
     child.send("collect");
     await collection;
     await pause(300);
-    const idleMegabytes = statusOf(pid, "VmRSS");
+    const idleMegabytes = readProcessMegabytes(pid, "VmRSS");
     writeFileSync(`/proc/${pid}/clear_refs`, "5"); // writing 5 resets VmHWM
-    const growth = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
+    const growth = (): number => readProcessMegabytes(pid, "VmHWM") - idleMegabytes;
     const startedAtMs = performance.now();
     // the persistent connection may be closed before the body is ready
     const sentMegabytes = await scene.run({ port, agent: new Agent(), growth });

@@ -9,7 +9,7 @@ import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MEMORY_SQL } from "../support/memory-data.ts";
-import { cellsOf, excesses, HEADINGS, limitsFor, LOADS, measure, type Limits } from "../support/memory-loads.ts";
+import { formatCells, excesses, HEADINGS, limitsFor, LOADS, measure, type Limits } from "../support/memory-loads.ts";
 import {
   canMeasureSizes,
   measureSize,
@@ -45,7 +45,7 @@ try {
   for (const load of LOADS.filter(({ name }) => WORDS.some((word) => name.includes(word)))) {
     const limits = limitsFor(load, LIMITS);
     const figures = await measure(load, PROGRAM, url, SCALE, MAX_SECONDS);
-    row(cellsOf(figures, limits));
+    row(formatCells(figures, limits));
     if (excesses(figures, limits).length > 0) process.exitCode = 1;
   }
   const sizes: SizeFigures[] = [];

@@ -24,18 +24,18 @@ const HEADS: Readonly<Record<string, string>> = {
   rest: "of anonymous",
 };
 
-const shareOf = ({ shares }: BenchRow, id: string): string => {
+const formatShare = ({ shares }: BenchRow, id: string): string => {
   const [middle, low, high] = shares[id] ?? [Number.NaN, Number.NaN, Number.NaN];
   return `${middle.toFixed(2)} <small>${low.toFixed(2)}–${high.toFixed(2)}</small>`;
 };
 
-const tableOf = ({ name, rows }: BenchTable): string => {
+const formatTable = ({ name, rows }: BenchTable): string => {
   const references = Object.keys(rows[0]?.shares ?? {});
   const heads = [name, "requests/s", ...references.map((id) => HEADS[id] ?? id), "CPU µs", "p99 ms"];
   const lines = rows.map((row) => [
     row.label,
     row.perSecond.toFixed(0),
-    ...references.map((id) => shareOf(row, id)),
+    ...references.map((id) => formatShare(row, id)),
     row.cpu.toFixed(0),
     row.p99.toFixed(1),
   ]);
@@ -84,7 +84,7 @@ Measured on ${date} at \`${commit}\`: Node ${node.slice(1)}, PostgreSQL ${postgr
 
 ![Requests per second as a share of a bare handler](images/benchmark.svg)
 
-${tables.map(tableOf).join("\n\n")}
+${tables.map(formatTable).join("\n\n")}
 <!-- end -->`;
 
 const path = `${docs}benchmark.md`;

@@ -63,11 +63,11 @@ const scene = (
 
 const array = (rows: string): string => `(select coalesce(json_agg(t), '[]') from (${rows}) t)`;
 
-const millisecondsOf = (track: number): number => 180000 + ((track * 37) % 90000);
+const computeMilliseconds = (track: number): number => 180000 + ((track * 37) % 90000);
 
-const cursorOf = (key: number): string =>
+const encodeCursor = (key: number): string =>
   Buffer.from(
-    JSON.stringify([2, "public", "track", "milliseconds", 0, String(millisecondsOf(key)), String(key)]),
+    JSON.stringify([2, "public", "track", "milliseconds", 0, String(computeMilliseconds(key)), String(key)]),
   ).toString("base64url");
 
 export const PLUS_SCENARIOS: readonly PlusScenario[] = [
@@ -121,7 +121,7 @@ export const PLUS_SCENARIOS: readonly PlusScenario[] = [
     `select ${array("select track_id, name, milliseconds from track where (milliseconds, track_id) > (180000 + $1 * 37 % 90000, $1) order by milliseconds, track_id limit 100")}::text as body`,
     (key) => ({
       method: "GET",
-      path: `/api/track?select=track_id,name,milliseconds&order=milliseconds&limit=100&cursor=${cursorOf(key)}`,
+      path: `/api/track?select=track_id,name,milliseconds&order=milliseconds&limit=100&cursor=${encodeCursor(key)}`,
     }),
   ),
   scene(

@@ -3,7 +3,7 @@
 import pg from "pg";
 import { startPrimary, withDatabase, type Server } from "../support/postgres-server.ts";
 
-export type BenchServer = Pick<Server, "url" | "urlOf" | "stop">;
+export type BenchServer = Pick<Server, "url" | "buildUrl" | "stop">;
 
 /** Connects to an empty database of that name, in a cluster with the role `bench_anon`. */
 export const openFreshDatabase = async (
@@ -16,7 +16,7 @@ export const openFreshDatabase = async (
   await admin.query(`drop database if exists ${name} with (force)`);
   await admin.query(`create database ${name}`);
   await admin.end();
-  const url = server.urlOf(name);
+  const url = server.buildUrl(name);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   return { url, client };
@@ -25,6 +25,6 @@ export const openFreshDatabase = async (
 export const startServer = async (settings: readonly string[] = []): Promise<BenchServer> => {
   const existingUrl = process.env["TEST_DATABASE_URL"];
   if (existingUrl !== undefined)
-    return { url: existingUrl, urlOf: (database) => withDatabase(existingUrl, database), stop: async () => {} };
+    return { url: existingUrl, buildUrl: (database) => withDatabase(existingUrl, database), stop: async () => {} };
   return startPrimary(settings);
 };

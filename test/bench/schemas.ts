@@ -123,13 +123,13 @@ const serve = (databaseUrl: string): void => {
 const createTables = async (server: BenchServer, tables: number): Promise<string> => {
   const name = `relapi_schemas_${tables}`;
   if (process.env["BENCH_KEEP"] === "1") {
-    const client = new pg.Client({ connectionString: server.urlOf(name) });
+    const client = new pg.Client({ connectionString: server.buildUrl(name) });
     const result = await client.connect().then(
       () => client.query<{ count: number }>("select count(*)::int4 from pg_tables where schemaname = 'public'"),
       () => undefined,
     );
     await client.end().catch(() => undefined);
-    if (result?.rows[0]?.count === tables) return server.urlOf(name);
+    if (result?.rows[0]?.count === tables) return server.buildUrl(name);
   }
   const { url, client } = await openFreshDatabase(server, name);
   for (let i = 1; i <= ROLES; i++)
@@ -176,7 +176,7 @@ const coordinate = async (tables: number): Promise<void> => {
   try {
     const startMeasurement = note("ready", await tell("start"));
     const url = `http://127.0.0.1:${startMeasurement.port}`;
-    const tokenOf = (role: number): Readonly<Record<string, string>> =>
+    const buildHeaders = (role: number): Readonly<Record<string, string>> =>
       role === 0 ? {} : { authorization: `Bearer ${jwt.sign({ role: `bench_role_${role}` }, SECRET)}` };
     const read = async (path: string, init: RequestInit = {}): Promise<number> => {
       const response = await fetch(url + path, init);
@@ -193,7 +193,7 @@ const coordinate = async (tables: number): Promise<void> => {
       read("/v1/graphql", {
         method: "POST",
         body: JSON.stringify({ query }),
-        headers: { "content-type": "application/json", ...tokenOf(role) },
+        headers: { "content-type": "application/json", ...buildHeaders(role) },
       });
     const measure = async (title: string, work: () => Promise<number>): Promise<Measurement> => {
       await tell("begin");

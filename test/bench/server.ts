@@ -18,7 +18,7 @@ if (scenario === undefined || databaseUrl === undefined)
   throw new Error("usage: server.js <variant> <scenario> <database url> [dist of a checkout]");
 
 /** The single parameter of the handlers written by hand: the body, or the number at the end of the path. */
-const valueOf = async (request: IncomingMessage): Promise<string | number> => {
+const readValue = async (request: IncomingMessage): Promise<string | number> => {
   if (scenario.body === undefined) {
     const { url = "" } = request;
     return Number(url.slice(url.lastIndexOf(".") + 1));
@@ -41,7 +41,7 @@ const answerText = (response: ServerResponse, row: { readonly body: string } | u
 const bare = (): RequestListener => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   return (request, response) => {
-    valueOf(request)
+    readValue(request)
       .then((value) => pool.query<{ body: string }>({ name: "q", text: scenario.textSql, values: [value] }))
       .then(
         ({ rows: [row] }) => answerText(response, row),
@@ -62,7 +62,7 @@ const bareWithRole = (): RequestListener => {
   });
   const caller = `${pg.escapeLiteral("bench_anon")}, ${pg.escapeLiteral(JSON.stringify({ role: "bench_anon" }))}`;
   return (request, response) => {
-    valueOf(request)
+    readValue(request)
       .then((value) => {
         const literal = typeof value === "number" ? value : pg.escapeLiteral(value);
         // several statements in one message have one result each
@@ -82,7 +82,7 @@ const ordinary = (): RequestListener => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const app = express();
   app.all("/{*path}", async (request, response) => {
-    const { rows } = await pool.query<object>(scenario.rowsSql, [await valueOf(request)]);
+    const { rows } = await pool.query<object>(scenario.rowsSql, [await readValue(request)]);
     response.status(scenario.body === undefined ? 200 : 201).json(rows);
   });
   return app;

@@ -84,7 +84,7 @@ describe("help and version", () => {
     [["explain"], `relapi: missing required argument 'request'\n${HINT}`],
     [["init", "a", "b"], `relapi: too many arguments for 'init'. Expected 1 argument but got 2.\n${HINT}`],
     [["--config"], `relapi: option '-c, --config <file>' argument missing\n${HINT}`],
-  ])("C-CLI-2 %j is refused, with exit code 2", async (words, stderr) => {
+  ])("C-CLI-2 %j is rejected, with exit code 2", async (words, stderr) => {
     expect(await relapi(words)).toEqual({ code: 2, stdout: "", stderr });
   });
 
@@ -158,7 +158,7 @@ describe("settings files", () => {
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
       ["cannot parse the settings file", "settings.yaml"],
     ],
-  ])("C-CLI-3 an invalid %s file is refused: %s", async (ending, text, messageParts) => {
+  ])("C-CLI-3 an invalid %s file is rejected: %s", async (ending, text, messageParts) => {
     const { code, stderr } = await relapi(["--config", temporaryFile(`settings.${ending}`, text)]);
     expect(code).toBe(1);
     for (const part of messageParts) expect(stderr).toContain(part);

@@ -31,7 +31,7 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
     expect(reader.getMutationType()?.getFields() ?? {}).not.toHaveProperty("insert_artist");
   });
 
-  test("C-DOC-1 C-DOC-2 an unknown role is refused", async () => {
+  test("C-DOC-1 C-DOC-2 an unknown role is rejected", async () => {
     for (const words of [["openapi"], ["schema"]])
       expect(await relapi([...words, "--role", "sea_annon"], environment)).toEqual({
         code: 1,

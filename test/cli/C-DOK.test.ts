@@ -176,16 +176,17 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
   ];
 
   describe("one finding per schema", () => {
-    const schemaOf = (index: number): string => `ward_${index}`;
-    const inSchema = (text: string, index: number): string => text.replace(/\bward(?=\b|_history)/g, schemaOf(index));
-    const names = cases.map((_, index) => schemaOf(index));
+    const getSchemaName = (index: number): string => `ward_${index}`;
+    const inSchema = (text: string, index: number): string =>
+      text.replace(/\bward(?=\b|_history)/g, getSchemaName(index));
+    const names = cases.map((_, index) => getSchemaName(index));
     const all = { ...environment, DB_SCHEMAS: names.join(",") };
     let before: readonly Finding[] = [];
     let after: readonly Finding[] = [];
 
     beforeAll(async () => {
       for (const [index, [, , setup]] of cases.entries())
-        await database.query(`create schema ${schemaOf(index)}; ${inSchema(setup, index)}`);
+        await database.query(`create schema ${getSchemaName(index)}; ${inSchema(setup, index)}`);
       before = await diagnose(readEnvironment(all));
       for (const { fix } of before) await database.query(fix);
       after = await diagnose(readEnvironment(all));
@@ -197,7 +198,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       "%s %s: the printed SQL removes the finding",
       (_, level, _setup, expected, index) => {
         const isOwn = (finding: Finding): boolean =>
-          new RegExp(`\\b${schemaOf(index)}(?:\\b|_history)`).test(JSON.stringify(finding));
+          new RegExp(`\\b${getSchemaName(index)}(?:\\b|_history)`).test(JSON.stringify(finding));
         const ownFindings = before.filter(isOwn);
         expect(ownFindings.map((finding) => finding.finding)).toEqual([
           expect.stringContaining(inSchema(expected, index)),

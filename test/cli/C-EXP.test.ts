@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { relapi } from "./run.ts";
-import { documentOf, table, permissions } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table, permissions } from "../support/metadata-document.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 
 interface Report {
@@ -16,7 +16,7 @@ interface Report {
 }
 
 const METADATA = JSON.stringify(
-  documentOf([
+  buildMetadataDocument([
     table("desk.notes", {
       select_permissions: permissions({
         viewer: { columns: "*", filter: { owner: { _eq: "X-Hasura-User-Id" } }, limit: 2 },
@@ -315,7 +315,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
             }
           : {}),
       }));
-      const file = temporaryFile("nested.json", JSON.stringify(documentOf(tables)));
+      const file = temporaryFile("nested.json", JSON.stringify(buildMetadataDocument(tables)));
       const { stdout } = await relapi(["explain", document, "--json"], { ...environment, METADATA: file });
       const inserts = (JSON.parse(stdout).relations as readonly Report[]).filter(({ command }) => command === "INSERT");
       expect(inserts.map((report) => [report.relation, rowsLeft(report)])).toEqual([
@@ -342,7 +342,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     [["@/no/such/file"], 'cannot read "/no/such/file": ENOENT'],
     [["/notes", "--header", "x"], '--header "x" is not "Name: value"'],
     [["POST /notes", "--body", "{bad"], "the request failed: "],
-  ])("C-EXP-1 C-EXP-5 explain refuses %j", async (words, message) => {
+  ])("C-EXP-1 C-EXP-5 explain rejects %j", async (words, message) => {
     const { code, stdout, stderr } = await explain(...words);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`relapi: ${message}`);

@@ -13,11 +13,11 @@ import { atFileEnd } from "../support/file-end.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/until.ts";
 import { relapi } from "./run.ts";
-import { buildStage, readDockerfile, textsOf, wordsOf, type BuiltStage, type Stage } from "./dockerfile.ts";
+import { buildStage, readDockerfile, listTexts, splitWords, type BuiltStage, type Stage } from "./dockerfile.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const documentsOf = (path: string): any[] =>
+const parseDocuments = (path: string): any[] =>
   parseAllDocuments(read(path), { strict: true }).map((document) => {
     expect(document.errors).toEqual([]);
     return document.toJS();
@@ -25,17 +25,17 @@ const documentsOf = (path: string): any[] =>
 
 const stages = readDockerfile(read("docs/deploy/Dockerfile"));
 const final = stages.at(-1) as Stage; // the image has at least one stage
-const [health = ""] = /http:[^"]+/.exec(textsOf(final, "HEALTHCHECK").join()) ?? [];
+const [health = ""] = /http:[^"]+/.exec(listTexts(final, "HEALTHCHECK").join()) ?? [];
 
 /** `A=b C=d` */
-const environmentOf = (stage: Stage): Record<string, string> =>
-  Object.fromEntries(textsOf(stage, "ENV").flatMap((text) => text.split(/\s+/).map((pair) => pair.split("=", 2))));
+const readEnvironment = (stage: Stage): Record<string, string> =>
+  Object.fromEntries(listTexts(stage, "ENV").flatMap((text) => text.split(/\s+/).map((pair) => pair.split("=", 2))));
 
 test("C-IMG-1 the image runs without root, with a health check and the entry point and ports of the server", () => {
-  expect(textsOf(final, "USER")).toEqual(["10001:10001"]);
-  expect(wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "")).toEqual(["node", "/relapi/dist/presets/standalone.js"]);
-  const { PORT, ADMIN_PORT, NODE_ENV } = environmentOf(final);
-  expect([NODE_ENV, textsOf(final, "EXPOSE"), health]).toEqual([
+  expect(listTexts(final, "USER")).toEqual(["10001:10001"]);
+  expect(splitWords(listTexts(final, "ENTRYPOINT")[0] ?? "")).toEqual(["node", "/relapi/dist/presets/standalone.js"]);
+  const { PORT, ADMIN_PORT, NODE_ENV } = readEnvironment(final);
+  expect([NODE_ENV, listTexts(final, "EXPOSE"), health]).toEqual([
     "production",
     [PORT],
     `http://127.0.0.1:${ADMIN_PORT}/ready`,
@@ -68,12 +68,12 @@ test("C-IMG-1 an application of init gets an image of the same kind", () => {
   const projectStages = readDockerfile(files["Dockerfile"] ?? "");
   expect(projectStages.map(({ image }) => image)).toEqual(stages.map(({ image }) => image));
   const last = projectStages.at(-1) as Stage; // it has three
-  for (const name of ["USER", "EXPOSE"]) expect(textsOf(last, name)).toEqual(textsOf(final, name));
-  expect(textsOf(last, "RUN")).toEqual(textsOf(final, "RUN"));
-  expect(wordsOf(textsOf(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("dist/server.js");
+  for (const name of ["USER", "EXPOSE"]) expect(listTexts(last, name)).toEqual(listTexts(final, name));
+  expect(listTexts(last, "RUN")).toEqual(listTexts(final, "RUN"));
+  expect(splitWords(listTexts(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("dist/server.js");
   expect(Object.keys(files)).toContain("src/server.ts");
   expect(files["src/app.ts"]).toContain('app.get("/health"');
-  expect(textsOf(last, "HEALTHCHECK")[0]).toContain(`:${environmentOf(last)["PORT"]}/health`);
+  expect(listTexts(last, "HEALTHCHECK")[0]).toContain(`:${readEnvironment(last)["PORT"]}/health`);
 });
 
 test.skipIf(!capabilities.realServer)(
@@ -106,14 +106,14 @@ test.skipIf(!capabilities.realServer)(
     const tree = join(folder, "final/relapi");
 
     const database = await testDatabase();
-    const [program = "", script = ""] = wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "");
+    const [program = "", script = ""] = splitWords(listTexts(final, "ENTRYPOINT")[0] ?? "");
     expect(program).toBe("node");
     const ports = { PORT: "0", ADMIN_PORT: String(await freePort()) };
     const child = spawn(join(folder, "final/usr/local/bin/node"), [join(folder, "final", script)], {
       cwd: tree,
       ...(process.getuid?.() === 0 ? { uid: 10_001, gid: 10_001 } : {}),
       env: {
-        ...environmentOf(final),
+        ...readEnvironment(final),
         ...ports,
         DATABASE_URL: database.options.databaseUrl,
         DB_SCHEMAS: "sea",
@@ -140,7 +140,7 @@ test.skipIf(!capabilities.realServer)(
 
 test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", () => {
   const knownVariables = listKnownVariables();
-  const [{ services }] = documentsOf("docs/deploy/compose.yaml");
+  const [{ services }] = parseDocuments("docs/deploy/compose.yaml");
   for (const name of Object.keys(services.relapi.environment)) expect(knownVariables).toContain(name);
   expect(join("docs/deploy", services.relapi.build.context, services.relapi.build.dockerfile)).toBe(
     "docs/deploy/Dockerfile",
@@ -151,10 +151,10 @@ test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", (
   for (const name of new Set(requiredVariables))
     expect(read("docs/deploy/.env.example")).toMatch(new RegExp(`^${name}=$`, "m"));
 
-  const [deployment, service] = documentsOf("docs/deploy/kubernetes.yaml");
+  const [deployment, service] = parseDocuments("docs/deploy/kubernetes.yaml");
   const [container] = deployment.spec.template.spec.containers;
   for (const { name } of container.env) expect(knownVariables).toContain(name);
-  expect(container.ports[0].containerPort).toBe(Number(environmentOf(final)["PORT"]));
+  expect(container.ports[0].containerPort).toBe(Number(readEnvironment(final)["PORT"]));
   expect(service.spec.selector).toEqual(deployment.spec.template.metadata.labels);
   expect(service.spec.ports[0].targetPort).toBe(container.ports[0].name);
   expect(container.readinessProbe.exec.command.at(-1)).toBe(health);

@@ -106,15 +106,15 @@ test("C-INI-1a without a database, the server serves the project's schema with t
 
 test("C-INI-3 the image has several stages, does not run as root, and has a health check on an existing page", () => {
   const lines = read("Dockerfile").split("\n");
-  const argumentsOf = (word: string): readonly string[] =>
+  const listArguments = (word: string): readonly string[] =>
     lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
-  expect(argumentsOf("FROM")).toHaveLength(3);
-  expect(argumentsOf("USER")).toEqual(["10001:10001"]);
-  expect(argumentsOf("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
-  expect(argumentsOf("ENV")[0]).toContain("PORT=3000");
-  expect(argumentsOf("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
+  expect(listArguments("FROM")).toHaveLength(3);
+  expect(listArguments("USER")).toEqual(["10001:10001"]);
+  expect(listArguments("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
+  expect(listArguments("ENV")[0]).toContain("PORT=3000");
+  expect(listArguments("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
   // every copied file exists, except the lock file that npm install writes
-  const copyLines = argumentsOf("COPY").filter((line) => !line.startsWith("--from="));
+  const copyLines = listArguments("COPY").filter((line) => !line.startsWith("--from="));
   const sources = copyLines.flatMap((line) => line.split(" ").slice(0, -1));
   expect(new Set(sources.filter((source) => !existsSync(join(folder, source))))).toEqual(
     new Set(["package-lock.json"]),
@@ -167,13 +167,13 @@ test("C-INI-3 in production, the server ends with one line if it has no database
 
 test("C-INI-2 init overwrites no file and reports an unsuitable folder", async () => {
   const before = read("package.json");
-  const refuse = async (name: string, message: string): Promise<void> =>
+  const expectError = async (name: string, message: string): Promise<void> =>
     expect(await relapi(["init", name])).toEqual({ code: 1, stdout: "", stderr: `relapi: "${name}" ${message}\n` });
-  await refuse(folder, "is not empty: name an empty folder, or one that does not exist");
+  await expectError(folder, "is not empty: name an empty folder, or one that does not exist");
   for (const name of [join(folder, "schema.sql"), join(folder, "schema.sql", "inner")])
-    await refuse(name, "is a file or lies below a file: name a folder");
+    await expectError(name, "is a file or lies below a file: name a folder");
   const longPath = join(folder, "n".repeat(300));
-  await refuse(longPath, `cannot be written: ENAMETOOLONG: name too long, mkdir '${longPath}'`);
+  await expectError(longPath, `cannot be written: ENAMETOOLONG: name too long, mkdir '${longPath}'`);
   expect(read("package.json")).toBe(before);
 });
 
@@ -199,7 +199,7 @@ test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may no
   });
 });
 
-test("C-INI-2 init refuses unknown arguments", async () => {
+test("C-INI-2 init rejects unknown arguments", async () => {
   expect(await relapi(["init", "--python", "shop"])).toMatchObject({ code: 2, stdout: "" });
   expect(await relapi(["init", "one", "two"])).toMatchObject({ code: 2, stdout: "" });
 });

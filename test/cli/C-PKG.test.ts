@@ -23,7 +23,7 @@ const environment = Object.fromEntries(
 );
 
 /** The commands of a script. Quoted text and here-documents have lines of their own. */
-const commandsOf = (text: string): readonly string[] => {
+const splitCommands = (text: string): readonly string[] => {
   const commands: string[] = [];
   let open = "";
   let end: string | undefined;
@@ -40,7 +40,7 @@ const commandsOf = (text: string): readonly string[] => {
 };
 
 test("C-PKG-6 the README has ten commands", () => {
-  expect(commandsOf(script)).toHaveLength(10);
+  expect(splitCommands(script)).toHaveLength(10);
 });
 
 const hasPsql = spawnSync("psql", ["--version"]).status === 0;
@@ -76,7 +76,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
       "bash",
       [
         "-c",
-        `set -em\ntrap 'kill %1 2>/dev/null || true' EXIT\n${text}\necho --- wrong\n${wrong} && exit 9 || echo refused`,
+        `set -em\ntrap 'kill %1 2>/dev/null || true' EXIT\n${text}\necho --- wrong\n${wrong} && exit 9 || echo rejected`,
       ],
       {
         cwd: folder,
@@ -97,7 +97,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
     // `exit`, because the server keeps the outputs open
     const code = await new Promise<number | null>((resolve) => child.on("exit", resolve));
     expect(code, output).toBe(0);
-    await until(() => output.includes("\nrefused\n"), "the outputs have been read");
+    await until(() => output.includes("\nrejected\n"), "the outputs have been read");
     const [rightOutput = "", wrongOutput = ""] = output.split("--- wrong");
     expect(rightOutput).toMatch(/^fine: \d+ relations, /m);
     expect(rightOutput).toMatch(/^\[ 'Vagabond' \]$/m);

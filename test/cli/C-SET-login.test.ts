@@ -1,10 +1,10 @@
-/** A login that the database refuses, on a server that requires passwords. */
+/** A login that the database rejects, on a server that requires passwords. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { start, type RunningProgram } from "./run.ts";
 
-describe.skipIf(!hasPostgres)("a refused login", () => {
+describe.skipIf(!hasPostgres)("a rejected login", () => {
   let server: Server;
   beforeAll(async () => {
     server = await startPrimary();
@@ -12,7 +12,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
     await server.setAccess("host all keyed 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
   });
 
-  const startRefused = (patience: string): RunningProgram =>
+  const startRejected = (patience: string): RunningProgram =>
     start([], {
       DATABASE_URL: server.url.replace("postgres@", "keyed:wrong@"),
       ANON_ROLE: "keyed",
@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
     });
 
   test("C-SET-5 a wrong password is logged for each attempt, with increasing pauses", async () => {
-    const running = startRefused("3600");
+    const running = startRejected("3600");
     await running.untilPrinted(/(?:password authentication failed.*\n[^]*){3}/);
     const lines = running.output().split("\n").slice(0, 3);
     for (const line of lines) {
@@ -36,7 +36,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
   });
 
   test("C-SET-5 a wrong password ends the start once the time limit is over", async () => {
-    const { code, stdout, stderr } = await startRefused("1").end();
+    const { code, stdout, stderr } = await startRejected("1").end();
     expect([code, stdout]).toEqual([1, ""]);
     for (const line of stderr.trim().split("\n")) expect(line).toContain("password authentication failed");
   });

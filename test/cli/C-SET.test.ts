@@ -10,7 +10,7 @@ import { jwtSecret, signToken } from "../support/tokens.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 import { relapi, start, startUntil, type Environment } from "./run.ts";
 
-const textsOf = (environment: Environment): readonly string[] =>
+const listMessages = (environment: Environment): readonly string[] =>
   findUnknownVariables(environment, listKnownVariables()).map(({ message }: UnknownVariable) => message);
 
 test.each([
@@ -21,15 +21,15 @@ test.each([
   ["ANON_ROL", "ANON_ROLE"],
   ["DB_SCHEMA", "DB_SCHEMAS"],
 ])("C-SET-1 the unknown variable %s is reported with the suggestion %s", (name, suggestion) => {
-  expect(textsOf({ [name]: "x" })).toEqual([`${name} is not a setting; did you mean ${suggestion}?`]);
+  expect(listMessages({ [name]: "x" })).toEqual([`${name} is not a setting; did you mean ${suggestion}?`]);
 });
 
 test("C-SET-1 unrelated names are not reported", () => {
   const names =
     "PATH HOME USER HOSTNAME SHELL LANG NODE_ENV NODE_OPTIONS PGUSER LOGNAME EDITOR npm_config_cache PWD TERM CI";
-  expect(textsOf(Object.fromEntries(names.split(" ").map((name) => [name, "x"])))).toEqual([]);
-  expect(textsOf(Object.fromEntries([...listKnownVariables()].map((name) => [name, "x"])))).toEqual([]);
-  expect(textsOf({ PGRST_APP_SETTINGS_X: "1", APP_SETTINGS_Y: "2" })).toEqual([]);
+  expect(listMessages(Object.fromEntries(names.split(" ").map((name) => [name, "x"])))).toEqual([]);
+  expect(listMessages(Object.fromEntries([...listKnownVariables()].map((name) => [name, "x"])))).toEqual([]);
+  expect(listMessages({ PGRST_APP_SETTINGS_X: "1", APP_SETTINGS_Y: "2" })).toEqual([]);
 });
 
 /** The settings of PostgREST 12 to 16 and of Hasura v2, by their reference pages. */
@@ -82,12 +82,12 @@ test("C-SET-2 the advice names only settings that exist", () => {
 });
 
 test("C-SET-2 settings of the engines that are not served are reported with advice", () => {
-  expect(textsOf({ HASURA_GRAPHQL_MIGRATIONS_DIR: "x", PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" })).toEqual([
+  expect(listMessages({ HASURA_GRAPHQL_MIGRATIONS_DIR: "x", PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" })).toEqual([
     "HASURA_GRAPHQL_MIGRATIONS_DIR is not served: see docs/guides/move-from-hasura.md",
     "PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: see docs/guides/move-from-postgrest.md",
   ]);
-  expect(textsOf({ PGRST_MAX_ROWS: "x" })).toEqual(["PGRST_MAX_ROWS is not served: set DB_MAX_ROWS"]);
-  expect(textsOf({ HASURA_GRAPHQL_SOMETHING_NEW_ALTOGETHER: "x" })).toEqual([
+  expect(listMessages({ PGRST_MAX_ROWS: "x" })).toEqual(["PGRST_MAX_ROWS is not served: set DB_MAX_ROWS"]);
+  expect(listMessages({ HASURA_GRAPHQL_SOMETHING_NEW_ALTOGETHER: "x" })).toEqual([
     "HASURA_GRAPHQL_SOMETHING_NEW_ALTOGETHER is not served: see docs/reference/settings.md",
   ]);
 });

@@ -14,7 +14,7 @@ interface BusyServer {
   release(): Promise<void>;
 }
 
-const isRefused = (port: number): Promise<boolean> =>
+const isRejected = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("error", () => resolve(true)).once("connect", () => resolve(false));
@@ -46,7 +46,7 @@ export const startBusyServer = async (environment: Environment): Promise<BusySer
   return {
     running,
     answer,
-    untilClosed: () => until(() => isRefused(port), "no connections are accepted"),
+    untilClosed: () => until(() => isRejected(port), "no connections are accepted"),
     release: () => holder.end(),
   };
 };

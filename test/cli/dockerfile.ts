@@ -37,11 +37,11 @@ export const readDockerfile = (text: string): readonly Stage[] => {
   return stages;
 };
 
-export const textsOf = (stage: Stage, name: string): readonly string[] =>
+export const listTexts = (stage: Stage, name: string): readonly string[] =>
   stage.instructions.filter((instruction) => instruction.name === name).map(({ text }) => text);
 
 /** `["node", "x.js"]` or `node x.js`. */
-export const wordsOf = (text: string): readonly string[] =>
+export const splitWords = (text: string): readonly string[] =>
   text.startsWith("[") ? (JSON.parse(text) as string[]) : text.split(/\s+/);
 
 export interface BuiltStage {

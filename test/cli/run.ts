@@ -15,7 +15,7 @@ export interface ProcessResult {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const environmentOf = (environment: Environment): Environment => ({
+const buildEnvironment = (environment: Environment): Environment => ({
   PATH: process.env["PATH"],
   LOG_FORMAT: "text",
   ...environment,
@@ -37,7 +37,7 @@ export const relapi = async (
   stdin = "",
 ): Promise<ProcessResult> => {
   const [stdout, stderr] = [new TextCollector(), new TextCollector()];
-  const code = await main(words, { env: environmentOf(environment), stdin: Readable.from([stdin]), stdout, stderr });
+  const code = await main(words, { env: buildEnvironment(environment), stdin: Readable.from([stdin]), stdout, stderr });
   return { code, stdout: stdout.text, stderr: stderr.text };
 };
 
@@ -62,7 +62,7 @@ const DEADLINE_MS = 120_000;
 /** Starts the program in a separate process. */
 export const start = (words: readonly string[], environment: Environment = {}): RunningProgram => {
   const child = spawn(process.execPath, [program, ...words], {
-    env: environmentOf(environment),
+    env: buildEnvironment(environment),
   });
   child.stdin.on("error", () => undefined); // the program may have ended
   let stdout = "";

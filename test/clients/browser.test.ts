@@ -43,12 +43,12 @@ test.skipIf(chromium === undefined)(
 );
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-8 the live demo sends nothing before a click, shows a saved row, and says why the server refuses",
+  "X-PAGE-8 the live demo sends nothing before a click, shows a saved row, and says why the server rejects",
   async () => {
     const database = await openDatabase();
     await database.query(`
       create schema board; grant usage on schema board to sea_anon;
-      create table board.note (id bigint primary key, title text check (title <> 'refused'));
+      create table board.note (id bigint primary key, title text check (title <> 'rejected'));
       insert into board.note values (9007199254740993, '<i>one</i>'), (2, 'two');
       grant select, update (title) on board.note to sea_anon`);
     const api = await startApi({ on: database, dbSchemas: ["board"], anonRole: "sea_anon", compatMode: false });
@@ -74,7 +74,7 @@ test.skipIf(chromium === undefined)(
     await page.until("document.querySelector('#rows tr.changed')");
     expect(await page.evaluate("document.querySelector('#rows tr.changed').innerText")).toContain("<b>new</b>");
     await page.until("document.querySelector('#outcome').textContent === 'Saved.'");
-    await save("2", "refused");
+    await save("2", "rejected");
     await page.until("document.querySelector('#outcome.error')");
     expect(await page.evaluate("document.querySelector('#outcome').textContent")).toContain("check constraint");
     await page.evaluate("document.querySelector('#watch').click()");
@@ -88,12 +88,12 @@ test.skipIf(chromium === undefined)(
 );
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-8 the live demo of GraphQL shows a saved row, says why the server refuses, and edits no key that a browser rounds",
+  "X-PAGE-8 the live demo of GraphQL shows a saved row, says why the server rejects, and edits no key that a browser rounds",
   async () => {
     const database = await openDatabase();
     await database.query(`
       create schema board; grant usage on schema board to sea_anon;
-      create table board.note (id bigint primary key, title text check (title <> 'refused'));
+      create table board.note (id bigint primary key, title text check (title <> 'rejected'));
       insert into board.note values (1, 'one'), (2, 'two');
       grant select, update (title) on board.note to sea_anon`);
     const api = await startApi({
@@ -114,7 +114,7 @@ test.skipIf(chromium === undefined)(
     await save("new");
     await page.until("document.querySelector('#rows tr.changed')?.innerText.includes('new')");
     await page.until("document.querySelector('#outcome').textContent === 'Saved.'");
-    await save("refused");
+    await save("rejected");
     await page.until("document.querySelector('#outcome.error')?.textContent.includes('Check constraint')");
     await database.query("insert into board.note values (9007199254740993, 'three')");
     await page.until("document.querySelector('#fields').disabled");

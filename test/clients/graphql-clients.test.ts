@@ -50,14 +50,14 @@ const everything = getIntrospectionQuery({
   specifiedByUrl: true,
 });
 
-const schemaOf = async (headers: Record<string, string>, query = everything): Promise<GraphQLSchema> =>
+const fetchSchema = async (headers: Record<string, string>, query = everything): Promise<GraphQLSchema> =>
   buildClientSchema(
     await request<IntrospectionQuery>({ url: demo.graphqlUrl, document: query, requestHeaders: headers }),
   );
 
 describe.each(roles)("graphql-js, %s", (_role, headers) => {
   test("G-INT-1 G-INT-3 graphql-js builds a valid schema, and its printed form parses to the same schema", async () => {
-    const schema = await schemaOf(headers);
+    const schema = await fetchSchema(headers);
     expect(validateSchema(schema)).toEqual([]);
     const printedSchema = printSchema(schema);
     const rebuiltSchema = buildSchema(printedSchema);
@@ -67,12 +67,12 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
 
   test("G-INT-3 the introspection queries of older tools get the same schema", async () => {
     const plain = getIntrospectionQuery({ descriptions: false, oneOf: false });
-    const [plainSchema, fullSchema] = await Promise.all([schemaOf(headers, plain), schemaOf(headers)]);
+    const [plainSchema, fullSchema] = await Promise.all([fetchSchema(headers, plain), fetchSchema(headers)]);
     expect(Object.keys(plainSchema.getTypeMap()).sort()).toEqual(Object.keys(fullSchema.getTypeMap()).sort());
   });
 
   test("G-ROOT-1 G-ROOT-2 every list of the schema returns all of its columns", async () => {
-    const schema = await schemaOf(headers);
+    const schema = await fetchSchema(headers);
     const query = schema.getQueryType() as GraphQLObjectType; // every role here may read some table
     const lists = Object.values(query.getFields()).filter((field) =>
       field.args.every((arg) => !isNonNullType(arg.type)),
@@ -123,23 +123,23 @@ describe("graphql-request", () => {
   );
 
   test("G-HTTP-3 the older address reports errors by status, and the others only in the body", async () => {
-    const refusalAt = (path: string): Promise<ClientError> =>
+    const rejectionAt = (path: string): Promise<ClientError> =>
       request(`${demo.url}${path}`, "{ albun { title } }").then(
-        () => Promise.reject(new Error("was not refused")),
+        () => Promise.reject(new Error("was not rejected")),
         (error: ClientError) => error,
       );
-    const [currentRefusal, olderRefusal] = await Promise.all([
-      refusalAt("/v1/graphql"),
-      refusalAt("/v1alpha1/graphql"),
+    const [currentRejection, olderRejection] = await Promise.all([
+      rejectionAt("/v1/graphql"),
+      rejectionAt("/v1alpha1/graphql"),
     ]);
-    expect([currentRefusal.response.status, olderRefusal.response.status]).toEqual([200, 400]);
-    expect(currentRefusal.response.errors).toEqual([
+    expect([currentRejection.response.status, olderRejection.response.status]).toEqual([200, 400]);
+    expect(currentRejection.response.errors).toEqual([
       {
         message: "field 'albun' not found in type: 'query_root'",
         extensions: { path: "$.selectionSet.albun", code: "validation-failed", suggestions: ["album"] },
       },
     ]);
-    expect(olderRefusal.response.errors).toEqual(currentRefusal.response.errors);
+    expect(olderRejection.response.errors).toEqual(currentRejection.response.errors);
   });
 
   test("G-HTTP-5 a batch is answered", async () => {
@@ -179,7 +179,7 @@ describe("graphql-request", () => {
     ]);
   });
 
-  test("G-AUTH-4 a wrong secret is refused", async () => {
+  test("G-AUTH-4 a wrong secret is rejected", async () => {
     const result = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
     await expect(result).rejects.toMatchObject({
       response: {
@@ -339,7 +339,7 @@ describe("graphql-ws", () => {
     await socket.dispose();
   });
 
-  test("G-WS-6 a refused document ends the operation with its errors", async () => {
+  test("G-WS-6 a rejected document ends the operation with its errors", async () => {
     const socket = createClient({ url: demo.wsUrl });
     const result = socket.iterate({ query: "subscription { albun { title } }" }).next();
     await expect(result).rejects.toEqual([

@@ -36,18 +36,18 @@ describe("graphql-codegen", () => {
 
   test("G-GEN-8 G-GEN-9 nullability of columns, relationships and inputs reaches the types", async () => {
     const text = await readGenerated("gql/graphql.ts");
-    const typeOf = (name: string): string =>
+    const extractType = (name: string): string =>
       new RegExp(`export type ${name} = \\{([^]*?)\\n\\};`).exec(text)?.[1] ?? "";
-    expect(typeOf("Employee")).toMatch(/\n {2}birth_date\?: Maybe<Scalars\['date'\]\['output'\]>;/);
-    expect(typeOf("Employee")).toMatch(/\n {2}address: Scalars\['jsonb'\]\['output'\];/);
-    expect(typeOf("Employee")).toMatch(/\n {2}employee\?: Maybe<Employee>;/);
-    expect(typeOf("Employee")).toMatch(/\n {2}employees: Array<Employee>;/);
-    expect(typeOf("Track")).toMatch(/\n {2}album: Album;/);
-    expect(typeOf("Track_File")).toMatch(/\n {2}format: Scalars\['media_format'\]\['output'\];/);
-    expect(typeOf("Track_Insert_Input")).toMatch(/\n {2}genre\?: InputMaybe<Genre_Obj_Rel_Insert_Input>;/);
-    expect(typeOf("Track_Updates")).toMatch(/\n {2}where: Track_Bool_Exp;/);
-    expect(typeOf("Album_On_Conflict")).toMatch(/\n {2}update_columns\?: Array<Album_Update_Column>;/);
-    expect(typeOf("Ltree_Comparison_Exp")).toMatch(
+    expect(extractType("Employee")).toMatch(/\n {2}birth_date\?: Maybe<Scalars\['date'\]\['output'\]>;/);
+    expect(extractType("Employee")).toMatch(/\n {2}address: Scalars\['jsonb'\]\['output'\];/);
+    expect(extractType("Employee")).toMatch(/\n {2}employee\?: Maybe<Employee>;/);
+    expect(extractType("Employee")).toMatch(/\n {2}employees: Array<Employee>;/);
+    expect(extractType("Track")).toMatch(/\n {2}album: Album;/);
+    expect(extractType("Track_File")).toMatch(/\n {2}format: Scalars\['media_format'\]\['output'\];/);
+    expect(extractType("Track_Insert_Input")).toMatch(/\n {2}genre\?: InputMaybe<Genre_Obj_Rel_Insert_Input>;/);
+    expect(extractType("Track_Updates")).toMatch(/\n {2}where: Track_Bool_Exp;/);
+    expect(extractType("Album_On_Conflict")).toMatch(/\n {2}update_columns\?: Array<Album_Update_Column>;/);
+    expect(extractType("Ltree_Comparison_Exp")).toMatch(
       /\n {2}_matches_any\?: InputMaybe<Array<Scalars\['String'\]\['input'\]>>;/,
     );
   });
@@ -89,13 +89,13 @@ describe.each([
       first:
         "For Those About To Rock (We Salute You), Angus Young & Malcolm Young & Brian Johnson, 5:43, music.rock, mpeg_audio 11170334",
     };
-    expect(await storiesAs().albumsOf("AC/DC", true)).toEqual({
+    expect(await storiesAs().listAlbums("AC/DC", true)).toEqual({
       types: ["album"],
       albums: [rock, salute],
       albumCount: 2,
       artistCount: 1,
     });
-    const artist = await storiesAs().albumsOf("AC/DC", false);
+    const artist = await storiesAs().listAlbums("AC/DC", false);
     expect(artist.albums.map((album: any) => album.first)).toEqual([undefined, undefined]);
   });
 
@@ -231,22 +231,22 @@ describe.each([
       ],
     });
     const stranger = storiesAs();
-    expect(await stranger.refusalOf(() => stranger.purchase([1]))).toEqual({
+    expect(await stranger.catchError(() => stranger.purchase([1]))).toEqual({
       message: "a purchase needs a customer",
       code: "permission-error",
       path: "$",
     });
   });
 
-  test("G-HTTP-4 G-ERR-1 refusals arrive as the client's own error", async () => {
+  test("G-HTTP-4 G-ERR-1 rejections arrive as the client's own error", async () => {
     const stories = storiesAs();
-    expect(await stories.refusalOf(() => stories.window(-1, 0))).toEqual({
+    expect(await stories.catchError(() => stories.window(-1, 0))).toEqual({
       message: "expected a non-negative 32-bit integer for type 'Int', but found a number",
       code: "validation-failed",
       path: "$.selectionSet.album.args.limit",
     });
     const visitor = storiesAs({});
-    expect(await visitor.refusalOf(() => visitor.purchase([1]))).toEqual({
+    expect(await visitor.catchError(() => visitor.purchase([1]))).toEqual({
       message: "no mutations exist",
       code: "validation-failed",
       path: "$",

@@ -50,9 +50,9 @@ test.skipIf(chromium === undefined)(
     await api.reload();
     const browser = await openPage(`http://127.0.0.1:${pagePort}/`);
     onTestFinished(() => browser.close());
-    await browser.evaluate(`import("/client.js").then(({ liveRows }) => {
+    await browser.evaluate(`import("/client.js").then(({ createRestPatchApplier }) => {
       window.sent = []; window.shown = []; window.opened = 0;
-      const rows = liveRows();
+      const rows = createRestPatchApplier();
       const events = new EventSource("http://127.0.0.1:${(front.address() as AddressInfo).port}/api/line?order=id&live=patch");
       events.onopen = () => opened++;
       events.onmessage = ({ data }) => { sent.push(data); shown.push(rows(data)); };

@@ -20,7 +20,7 @@ const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** Lines as a terminal wraps them. */
-const rowsOf = ({ text, isCommand = false }: Line): readonly (Line & { readonly isFirst: boolean })[] => {
+const wrapLine = ({ text, isCommand = false }: Line): readonly (Line & { readonly isFirst: boolean })[] => {
   const displayedText = isCommand ? `$ ${text}` : text;
   const rows: string[] = [];
   for (const line of displayedText.split("\n"))
@@ -30,7 +30,7 @@ const rowsOf = ({ text, isCommand = false }: Line): readonly (Line & { readonly 
 };
 
 export const terminalSvg = (title: string, lines: readonly Line[]): string => {
-  const rows = lines.flatMap(rowsOf);
+  const rows = lines.flatMap(wrapLine);
   const width = Math.ceil(COLUMNS * CHARACTER_WIDTH + 2 * PADDING);
   const height = BAR_HEIGHT + rows.length * LINE_HEIGHT + 2 * PADDING - 6;
   let seconds = 0.3;

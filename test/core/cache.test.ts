@@ -6,8 +6,8 @@ import {
   observeSession,
   type Ask,
   type CacheLimits,
-  type Caches,
-  type Question,
+  type CacheManager,
+  type CacheQuestion,
   type Session,
   type SessionSource,
 } from "../../core/index.ts";
@@ -18,14 +18,14 @@ interface Source {
   readonly model?: object;
 }
 
-const NAME: Question<Source, string> = { name: "name", read: ({ name }) => name };
-const HAS_LIMIT: Question<Source, boolean> = { name: "has limit", read: ({ limit }) => limit !== undefined };
-const LIMIT: Question<Source, number | undefined> = { name: "limit", read: ({ limit }) => limit };
-const MODEL: Question<Source, object | undefined> = { name: "model", read: ({ model }) => model };
+const NAME: CacheQuestion<Source, string> = { name: "name", read: ({ name }) => name };
+const HAS_LIMIT: CacheQuestion<Source, boolean> = { name: "has limit", read: ({ limit }) => limit !== undefined };
+const LIMIT: CacheQuestion<Source, number | undefined> = { name: "limit", read: ({ limit }) => limit };
+const MODEL: CacheQuestion<Source, object | undefined> = { name: "model", read: ({ model }) => model };
 
 const open = (
   limits: Partial<CacheLimits> = {},
-): { readonly caches: Caches; readonly count: (name: string) => number } => {
+): { readonly caches: CacheManager; readonly count: (name: string) => number } => {
   const counters = createCounters();
   return {
     caches: createCaches("cache", { maxBytes: () => 1_000_000, ...limits }, counters),
@@ -88,8 +88,8 @@ describe("keys", () => {
   });
 
   test("R-CAC-1 strings that look alike when joined are different keys", () => {
-    const FIRST: Question<Source, string> = { name: "first", read: ({ name }) => name.split("|")[0] ?? "" };
-    const SECOND: Question<Source, string> = { name: "second", read: ({ name }) => name.split("|")[1] ?? "" };
+    const FIRST: CacheQuestion<Source, string> = { name: "first", read: ({ name }) => name.split("|")[0] ?? "" };
+    const SECOND: CacheQuestion<Source, string> = { name: "second", read: ({ name }) => name.split("|")[1] ?? "" };
     const { get, makeCount } = openCache((ask) => JSON.stringify([ask(FIRST), ask(SECOND)]));
     expect([get({ name: "a b|c" }), get({ name: "a|b c" }), get({ name: "a b|c" })]).toEqual([
       '["a b","c"]',
@@ -142,7 +142,7 @@ describe("keys", () => {
     expect([count("conflicts"), count("entries")]).toEqual([1, 0]);
   });
 
-  test("R-CAC-1 a maker that asks after it has returned is refused", () => {
+  test("R-CAC-1 a maker that asks after it has returned is rejected", () => {
     const { get } = openCache((ask) => ask as unknown as string);
     expect(() => (get({ name: "a" }) as unknown as Ask<Source>)(NAME)).toThrow(
       '"texts" asks "name" after the value was computed',
@@ -153,12 +153,12 @@ describe("keys", () => {
 describe("cached values", () => {
   test("R-CAC-1 a value is not cached before its commit, if it failed, or if it is older than a reset", () => {
     const { caches, cache, count, get, makeCount } = openCache((ask) => {
-      if (ask(NAME) === "bad") throw new Error("refused");
+      if (ask(NAME) === "bad") throw new Error("rejected");
       return ask(NAME);
     });
     cache.get({ name: "a" });
     expect(
-      [() => get({ name: "bad" }), () => get({ name: "bad" })].map((call) => expect(call).toThrow("refused")),
+      [() => get({ name: "bad" }), () => get({ name: "bad" })].map((call) => expect(call).toThrow("rejected")),
     ).toHaveLength(2);
     expect([count("entries"), makeCount()]).toEqual([0, 3]);
     const entry = cache.get({ name: "a" });

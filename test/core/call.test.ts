@@ -15,7 +15,7 @@ const { relApi: music } = await startApi(forGraphql());
 
 const admin = { role: "admin", isAdmin: true };
 
-const errorOf = (call: Promise<unknown>): Promise<CallError> =>
+const catchError = (call: Promise<unknown>): Promise<CallError> =>
   call.then(
     () => expect.unreachable("it was answered"),
     (error: CallError) => error,
@@ -66,15 +66,15 @@ describe("api.rest", () => {
     expect((await api.rest({ path: encodeURI(path), session: admin })).json()).toEqual([{ اسم: "نجم" }]);
     expect((await api.rest({ path: "/rpc/greet?name=Zoë", session: admin })).json()).toBe("Ahoy, Zoë");
     const headers = { "accept-profile": "Größe" };
-    expect(await errorOf(api.rest({ path: "/ports", headers, session: admin }))).toMatchObject({
+    expect(await catchError(api.rest({ path: "/ports", headers, session: admin }))).toMatchObject({
       code: "PGRST106",
       message: "Invalid schema: Größe",
     });
   });
 
   test("X-CALL-3 a call rejects for an unknown path and an invalid session", async () => {
-    expect(await errorOf(api.rest({ path: "/nowhere" }))).toMatchObject({ status: 404, code: "PGRST205" });
-    expect(await errorOf(api.rest({ path: "/ports", session: { role: "nobody_at_all" } }))).toMatchObject({
+    expect(await catchError(api.rest({ path: "/nowhere" }))).toMatchObject({ status: 404, code: "PGRST205" });
+    expect(await catchError(api.rest({ path: "/ports", session: { role: "nobody_at_all" } }))).toMatchObject({
       status: 401,
       code: "22023",
     });
@@ -84,7 +84,7 @@ describe("api.rest", () => {
     await http.sql("create function sea.nap() returns void language sql as 'select pg_sleep(600)'");
     await api.reload();
     const controller = new AbortController();
-    const error = errorOf(api.rest({ method: "POST", path: "/rpc/nap", signal: controller.signal, session: admin }));
+    const error = catchError(api.rest({ method: "POST", path: "/rpc/nap", signal: controller.signal, session: admin }));
     const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
     await until(async () => (await http.sql(sleeping)).length === 1, "the function sleeps");
     controller.abort();
@@ -100,8 +100,8 @@ describe("api.graphql", () => {
     const { data, errors } = await music.graphql({ query, variables: { id: 1 }, session: admin });
     expect(errors).toBeUndefined();
     expect(data).toMatchObject({ album_by_pk: { id: 1 } });
-    const refusal = await music.graphql({ query, variables: { id: 1 }, session: { role: "music_nobody" } });
-    expect(refusal.errors?.[0]?.extensions.code).toBe("validation-failed");
+    const rejection = await music.graphql({ query, variables: { id: 1 }, session: { role: "music_nobody" } });
+    expect(rejection.errors?.[0]?.extensions.code).toBe("validation-failed");
   });
 
   test("X-CALL-2 api.graphql returns errors as a client gets them", async () => {
@@ -118,7 +118,7 @@ describe("api.graphql", () => {
 describe("a subscription", () => {
   const subscription = { query: "subscription { album_by_pk(id: 1) { id } }", session: admin };
 
-  test("X-CALL-2 api.graphql refuses a subscription", async () => {
+  test("X-CALL-2 api.graphql rejects a subscription", async () => {
     expect(await music.graphql(subscription)).toEqual({
       errors: [
         {
@@ -129,8 +129,8 @@ describe("a subscription", () => {
     });
   });
 
-  test("X-CALL-2 X-CALL-3 api.graphql refuses a subscription that asks for an event stream", async () => {
-    const error = await errorOf(music.graphql({ ...subscription, headers: { accept: "text/event-stream" } }));
+  test("X-CALL-2 X-CALL-3 api.graphql rejects a subscription that asks for an event stream", async () => {
+    const error = await catchError(music.graphql({ ...subscription, headers: { accept: "text/event-stream" } }));
     expect([error.status, error.code]).toEqual([406, "stream-not-callable"]);
   });
 });

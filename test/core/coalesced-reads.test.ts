@@ -116,7 +116,7 @@ const askTogether = async (
 const note = (api: MeasuredApi, id: number | string, role?: "sea_clerk"): Promise<Answer> =>
   api.get(`/note?id=eq.${id}&select=id,text`, role === undefined ? {} : { headers: bearer({ role }) });
 
-const noteOf = (id: number) => [{ id, text: `note ${id}` }];
+const buildNotes = (id: number) => [{ id, text: `note ${id}` }];
 
 describe("one connection", () => {
   let api: MeasuredApi;
@@ -138,7 +138,7 @@ describe("one connection", () => {
     const count = await coalescedBy(api, async () => {
       const answers = await askTogether(api, 1, () => times(60, (i) => note(api, 1 + ((i * 7) % 500))));
       for (const [i, answer] of answers.entries())
-        expect([answer.status, answer.json()]).toEqual([200, noteOf(1 + ((i * 7) % 500))]);
+        expect([answer.status, answer.json()]).toEqual([200, buildNotes(1 + ((i * 7) % 500))]);
     });
     expect(count).toBe(60);
   });
@@ -157,7 +157,7 @@ describe("one connection", () => {
     const answers = await askTogether(api, 1, () => times(60, (i) => note(api, i % 10 === 3 ? "99999999999" : i + 1)));
     for (const [i, answer] of answers.entries())
       if (i % 10 === 3) expect([answer.status, answer.json().code]).toEqual([400, "22003"]);
-      else expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
+      else expect([answer.status, answer.json()]).toEqual([200, buildNotes(i + 1)]);
   });
 
   test("R-TX-17 each read has the rights of its own role", async () => {
@@ -170,7 +170,7 @@ describe("one connection", () => {
       }),
     );
     for (const [i, answer] of answers.entries())
-      if (i % 3 !== 2) expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
+      if (i % 3 !== 2) expect([answer.status, answer.json()]).toEqual([200, buildNotes(i + 1)]);
       else if (i % 2 === 0) expect([answer.status, answer.json()]).toEqual([200, [{ id: 1, word: "closed" }]]);
       else expect([answer.status, answer.json().code]).toEqual([401, "42501"]);
   });
@@ -208,7 +208,7 @@ describe("one connection", () => {
     const answers = await askTogether(api, 1, () =>
       times(40, (i) => (i % 2 === 0 ? note(api, i + 1) : api.get("/rpc/method"))),
     );
-    for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(i % 2 === 0 ? noteOf(i + 1) : "GET");
+    for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(i % 2 === 0 ? buildNotes(i + 1) : "GET");
   });
 });
 
@@ -301,7 +301,7 @@ test.each<readonly [string, StartOptions, readonly PresetPart[]]>([
   await warm([() => note(api, 1)]);
   const count = await coalescedBy(api, async () => {
     const answers = await askTogether(api, 1, () => times(40, (i) => note(api, i + 1)));
-    for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(noteOf(i + 1));
+    for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(buildNotes(i + 1));
   });
   expect(count).toBe(0);
   await api.close();

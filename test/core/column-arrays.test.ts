@@ -66,7 +66,7 @@ afterAll(async () => {
 type ListFormat = "arrays" | "json" | "neither";
 
 /** Returns the format in which the lists of the work were sent. */
-const formatOf = async (work: () => Promise<unknown>): Promise<ListFormat> => {
+const detectFormat = async (work: () => Promise<unknown>): Promise<ListFormat> => {
   const before = { ...counts };
   await work();
   if (counts.arrays > before.arrays) return "arrays";
@@ -84,7 +84,7 @@ const post = async (
     body: Buffer.from(body),
   };
   const answers: { status: number; body: unknown; range: unknown }[] = [];
-  const format = await formatOf(async () => {
+  const format = await detectFormat(async () => {
     for (const api of [arrays, json]) {
       const answer = await api.post(path, parts);
       answers.push({
@@ -99,7 +99,7 @@ const post = async (
   return { ...arraysAnswer!, format }; // two rows were pushed
 };
 
-const rowsOf = (name: string, texts: readonly string[]): string =>
+const buildRowsText = (name: string, texts: readonly string[]): string =>
   `[${texts.map((text) => `{${JSON.stringify(name)}:${text}}`).join(",")}]`;
 
 describe("values that arrays represent exactly", () => {
@@ -147,7 +147,7 @@ describe("values that arrays represent exactly", () => {
   test.each(certain)("X-INS-2 a column of type %s is sent as an array", async (column, texts) => {
     const answer = await post(
       `/thing?select=${encodeURIComponent(`"${column.replace('"', '\\"')}"`)}`,
-      rowsOf(column, texts),
+      buildRowsText(column, texts),
     );
     expect(answer).toMatchObject({ status: 201, format: "arrays" });
     expect(answer.body).toHaveLength(texts.length);
@@ -194,7 +194,7 @@ describe("values that arrays represent exactly", () => {
   for (const [column, texts] of doubtful)
     test(`X-INS-2 uncertain values of ${column} are read as JSON`, async () => {
       for (const text of texts) {
-        const answer = await post(`/thing?select=${column}`, rowsOf(column, ["null", text]));
+        const answer = await post(`/thing?select=${column}`, buildRowsText(column, ["null", text]));
         expect(answer.format, text).not.toBe("arrays");
       }
     });
@@ -207,7 +207,7 @@ describe("values that arrays represent exactly", () => {
     ["e", '"huge"'],
     ["a", "[1]"],
   ])("X-INS-2 a column of another type is read as JSON: %s (%s)", async (column, text) => {
-    expect((await post(`/thing?select=${column}`, rowsOf(column, [text, "null"]))).format).toBe("neither");
+    expect((await post(`/thing?select=${column}`, buildRowsText(column, [text, "null"]))).format).toBe("neither");
   });
 });
 
@@ -287,7 +287,7 @@ describe("GraphQL", () => {
   const insert = async (type: string, objects: unknown, fields: string) => {
     const query = `mutation ($objects: [${type}_insert_input!]!) { insert_${type}(objects: $objects) { affected_rows returning { ${fields} } } }`;
     const answers: unknown[] = [];
-    const format = await formatOf(async () => {
+    const format = await detectFormat(async () => {
       for (const api of [arrays, json]) answers.push(await api.gql(query, { objects }, asAdmin()));
     });
     expect(answers[0]).toEqual(answers[1]);
@@ -352,6 +352,6 @@ test("X-INS-2 random lists give the same rows", async () => {
   expect([...formats].sort()).toEqual(["arrays", "json"]);
 });
 
-test("X-INS-1 two row sources of one name are refused", async () => {
+test("X-INS-1 two row sources of one name are rejected", async () => {
   await expect(startApi({ parts: [counting] })).rejects.toThrow(/row source/);
 });

@@ -53,7 +53,7 @@ test.each([
   "@Daily",
   "@reboot",
   "",
-])("X-SCH-2 %j is refused", (cron) => {
+])("X-SCH-2 %j is rejected", (cron) => {
   expect(() => parseCron(cron)).toThrow(InvalidCron);
 });
 

@@ -60,7 +60,7 @@ async function connect(database: EmbeddedDatabase = sharedDatabase, options: pg.
   return client;
 }
 
-const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+const catchErrorCode = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => "no error",
     (error: { code?: string; message: string }) => error.code ?? error.message,
@@ -155,14 +155,14 @@ describe("protocol", () => {
     await new Promise((resolve) => stream.once("close", resolve));
   });
 
-  it("R-EDB-1 COPY FROM STDIN is refused, and the connection and statements that only mention the word work", async () => {
+  it("R-EDB-1 COPY FROM STDIN is rejected, and the connection and statements that only mention the word work", async () => {
     const client = await connect();
     await client.query("create temporary table copied (a int)");
-    expect(await codeOf(client.query("copy copied from stdin"))).toBe("57014");
-    expect(await codeOf(client.query({ text: "copy copied from stdin", values: [] }))).toBe("57014");
+    expect(await catchErrorCode(client.query("copy copied from stdin"))).toBe("57014");
+    expect(await catchErrorCode(client.query({ text: "copy copied from stdin", values: [] }))).toBe("57014");
     // the second time it is executed without being parsed
     for (const name of ["copy", "copy"])
-      expect(await codeOf(client.query({ name, text: "copy copied from stdin" }))).toBe("57014");
+      expect(await catchErrorCode(client.query({ name, text: "copy copied from stdin" }))).toBe("57014");
     expect((await client.query("select 'stdin' as word")).rows).toEqual([{ word: "stdin" }]);
     expect((await client.query("select $1 as word /* stdin */", ["x"])).rows).toEqual([{ word: "x" }]);
     expect((await client.query("select count(*)::int as n from copied")).rows).toEqual([{ n: 0 }]);
@@ -170,9 +170,9 @@ describe("protocol", () => {
 
   it("R-EDB-1 a recursion that is too deep gets the error of PostgreSQL", async () => {
     await pool.query("create function deeper(n int) returns int language plpgsql as 'begin return deeper(n + 1); end'");
-    expect(await codeOf(pool.query("select deeper(1)"))).toBe("54001");
-    expect(await codeOf(pool.query(`select ${"1+".repeat(20_000)}1`))).toBe("54001");
-    expect(await codeOf(pool.query("select $1::json", ["[".repeat(2_000_000)]))).toMatch(/54001|22P02/);
+    expect(await catchErrorCode(pool.query("select deeper(1)"))).toBe("54001");
+    expect(await catchErrorCode(pool.query(`select ${"1+".repeat(20_000)}1`))).toBe("54001");
+    expect(await catchErrorCode(pool.query("select $1::json", ["[".repeat(2_000_000)]))).toMatch(/54001|22P02/);
     expect((await pool.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
   });
 });
@@ -274,7 +274,7 @@ describe("many clients, one backend", () => {
 describe("life of a database", () => {
   it("R-EDB-3 clients can connect during an endless statement, and restart() ends it", async () => {
     await pool.query("create table gone (id int)");
-    const running = codeOf(pool.query(endless));
+    const running = catchErrorCode(pool.query(endless));
     // the statement has no end: timers fire and clients connect while it runs
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     await connect();
@@ -294,8 +294,8 @@ describe("life of a database", () => {
     await client.query("begin");
     await client.query("insert into kept values (2)");
     await client.query("set local statement_timeout = '100ms'");
-    const running = codeOf(client.query(endless));
-    const waiting = codeOf(ownPool.query("select 1"));
+    const running = catchErrorCode(client.query(endless));
+    const waiting = catchErrorCode(ownPool.query("select 1"));
     expect(await running).toBe("57014");
     client.release(true);
     expect(await waiting).toMatch(/no error|exceeded its time limit/);
@@ -306,7 +306,7 @@ describe("life of a database", () => {
   it("R-EDB-3 a statement without statement_timeout gets the limit of the option", async () => {
     const { pool: ownPool, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
     await ownPool.query("insert into kept values (1)");
-    expect(await codeOf(ownPool.query(endless))).toBe("57014");
+    expect(await catchErrorCode(ownPool.query(endless))).toBe("57014");
     expect((await ownPool.query("select id from kept")).rows).toEqual([]);
     expect(lines).toEqual([expect.stringMatching(/restart with its initial data$/)]);
   });
@@ -565,8 +565,8 @@ describe("the demo database", () => {
         )
       ).rows.length,
     ).toBe(1);
-    expect(await codeOf(queryAs("anon", "", "select * from invoice"))).toBe("42501");
-    expect(await codeOf(queryAs("anon", "", "select email from employee"))).toBe("42501");
+    expect(await catchErrorCode(queryAs("anon", "", "select * from invoice"))).toBe("42501");
+    expect(await catchErrorCode(queryAs("anon", "", "select email from employee"))).toBe("42501");
     expect((await queryAs("shopper", "5", "select distinct customer_id from invoice")).rows).toEqual([
       { customer_id: 5 },
     ]);
@@ -577,12 +577,14 @@ describe("the demo database", () => {
     expect((await queryAs("shopper", "5", "select customer_id, total from purchase(array[1, 2, 2])")).rows).toEqual([
       { customer_id: 5, total: "2.97" },
     ]);
-    expect(await codeOf(queryAs("shopper", "5", "select * from purchase(array[0])"))).toBe("23503");
-    expect(await codeOf(queryAs("shopper", "", "select * from purchase(array[1])"))).toBe("42501");
+    expect(await catchErrorCode(queryAs("shopper", "5", "select * from purchase(array[0])"))).toBe("23503");
+    expect(await catchErrorCode(queryAs("shopper", "", "select * from purchase(array[1])"))).toBe("42501");
     expect(
       (await queryAs("shopper", "5", "insert into playlist (name) values ('mine') returning owner_id")).rows,
     ).toEqual([{ owner_id: 5 }]);
-    expect(await codeOf(queryAs("shopper", "5", "insert into playlist_track values (1, 3503)"))).toMatch(/42501|23505/);
+    expect(await catchErrorCode(queryAs("shopper", "5", "insert into playlist_track values (1, 3503)"))).toMatch(
+      /42501|23505/,
+    );
     expect((await queryAs("clerk", "3", "select distinct support_rep_id from customer")).rows).toEqual([
       { support_rep_id: 3 },
     ]);

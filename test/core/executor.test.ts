@@ -131,13 +131,13 @@ const run = (
   });
 };
 
-const bodyOf = async (text: string, options: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> =>
+const fetchBody = async (text: string, options: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> =>
   (await run(text, options))[0]?.["body"];
 
 const settings = async (options: Parameters<typeof run>[1] = {}): Promise<Record<string, string | null>> =>
-  JSON.parse((await bodyOf("select exe.settings()", options)) ?? "null");
+  JSON.parse((await fetchBody("select exe.settings()", options)) ?? "null");
 
-const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
+const catchError = async (work: Promise<unknown>): Promise<RelApiError> => {
   const error: unknown = await work.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -154,9 +154,9 @@ describe("settings", () => {
   test.skipIf(!capabilities.realServer)(
     "R-TX-8 statements are not compiled with JIT, unless a setting asks for that",
     async () => {
-      expect(await bodyOf("select current_setting('jit')")).toBe("off");
+      expect(await fetchBody("select current_setting('jit')")).toBe("off");
       const jitPool = open({ databaseUrl: `${db.options.databaseUrl}?options=-c%20jit%3Don` });
-      expect(await bodyOf("select current_setting('jit')", { pool: jitPool })).toBe("on");
+      expect(await fetchBody("select current_setting('jit')", { pool: jitPool })).toBe("on");
     },
   );
 
@@ -197,7 +197,7 @@ describe("settings", () => {
     const next = await settings({ session: admin });
     expect(next).toMatchObject({ user_id: "", method: "", read_only: "off", claims: '{"role":"admin"}' });
     expect(next["user"]).not.toBe("sea_anon");
-    await failureOf(run("select 1 / 0", { session: { ...anon, variables: { "x-session-user-id": "8" } } }));
+    await catchError(run("select 1 / 0", { session: { ...anon, variables: { "x-session-user-id": "8" } } }));
     expect(await settings({ session: admin })).toMatchObject({ user_id: "", user: next["user"] });
     expect(
       (
@@ -214,15 +214,15 @@ describe("settings", () => {
       { appSettings: { region: "north" } },
       { roles: roles as Map<string, Role>, loginRole: "postgres" },
     );
-    expect(await bodyOf("select current_setting('statement_timeout')", { pool })).toBe("4567ms");
+    expect(await fetchBody("select current_setting('statement_timeout')", { pool })).toBe("4567ms");
     expect((await settings({ pool }))["app"]).toBe("north");
-    expect(await bodyOf("select current_setting('statement_timeout')", { pool, session: admin })).toBe("0");
+    expect(await fetchBody("select current_setting('statement_timeout')", { pool, session: admin })).toBe("0");
   });
 
   test("R-TX-1 a transaction can set more settings than a function has arguments", async () => {
     const manySettings = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
     expect(
-      await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", {
+      await fetchBody("select current_setting('many.n0') || current_setting('many.n229') || current_user", {
         settings: manySettings,
       }),
     ).toBe("0229sea_anon");
@@ -230,29 +230,29 @@ describe("settings", () => {
 
   test("R-AUT-11 a missing role gives the database's error 22023 with status 401", async () => {
     expect(
-      await failureOf(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } })),
+      await catchError(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } })),
     ).toMatchObject({ code: "22023", status: 401, message: 'role "no one" does not exist' });
     expect((await settings())["user"]).toBe("sea_anon");
   });
 
   test("R-TX-7 the pre-request function runs as the acting role, and can be skipped", async () => {
     const pool = open({ dbPreRequest: "exe.before" });
-    expect(await bodyOf("select current_setting('exe.before', true)", { pool })).toBe("sea_anon");
-    expect(await bodyOf("select current_setting('exe.before', true)", { pool, skipsPreRequest: true })).toBe("");
-    expect(await bodyOf("select current_setting('exe.before', true)", { pool: open({ dbPreRequest: "before" }) })).toBe(
-      "sea_anon",
-    );
+    expect(await fetchBody("select current_setting('exe.before', true)", { pool })).toBe("sea_anon");
+    expect(await fetchBody("select current_setting('exe.before', true)", { pool, skipsPreRequest: true })).toBe("");
+    expect(
+      await fetchBody("select current_setting('exe.before', true)", { pool: open({ dbPreRequest: "before" }) }),
+    ).toBe("sea_anon");
   });
 });
 
 describe("access, isolation and end", () => {
-  test("R-TX-2 a read-only transaction refuses to write", async () => {
-    expect(await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only" }))).toMatchObject({
+  test("R-TX-2 a read-only transaction rejects a write", async () => {
+    expect(await catchError(run("insert into exe.notes values (1, 'x')", { access: "read only" }))).toMatchObject({
       code: "25006",
       status: 405,
     });
     expect(
-      await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only", end: "rollback" })),
+      await catchError(run("insert into exe.notes values (1, 'x')", { access: "read only", end: "rollback" })),
     ).toMatchObject({ code: "25006" });
     expect(await count()).toBe(0);
   });
@@ -267,19 +267,19 @@ describe("access, isolation and end", () => {
   });
 
   test("R-TX-5 a rollback leaves nothing behind, and its response is complete", async () => {
-    expect(await bodyOf("insert into exe.notes values (1, 'x') returning text", { end: "rollback" })).toBe("x");
+    expect(await fetchBody("insert into exe.notes values (1, 'x') returning text", { end: "rollback" })).toBe("x");
     expect(await count()).toBe(0);
   });
 
   test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
     const insertDuplicates = "insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'";
-    expect(await failureOf(run(insertDuplicates, { end: "rollback" }))).toMatchObject({ code: "23505", status: 409 });
+    expect(await catchError(run(insertDuplicates, { end: "rollback" }))).toMatchObject({ code: "23505", status: 409 });
     expect(await count()).toBe(0);
   });
 
   test("R-TX-5 a deferred constraint that fails at the commit undoes everything", async () => {
     expect(
-      await failureOf(run("insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'")),
+      await catchError(run("insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'")),
     ).toMatchObject({ code: "23505", facts: { constraint: "notes_twin_key", sqlstate: "23505" } });
     expect(await count()).toBe(0);
   });
@@ -308,7 +308,7 @@ describe("access, isolation and end", () => {
       statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }),
       statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" }),
     ]);
-    const error = await failureOf(
+    const error = await catchError(
       database.execute({
         session: anon,
         access: "read write",
@@ -353,9 +353,9 @@ describe("access, isolation and end", () => {
         end: "commit",
         programs: [{ program: program([write], checks), values }],
       });
-    expect(await failureOf(attempt(["f", "1"]))).toMatchObject({ code: "permission-check-failed", path: "$.p" });
-    expect(await failureOf(attempt([null, "1"]))).toMatchObject({ code: "permission-check-failed" });
-    expect(await failureOf(attempt(["t", "0"]))).toMatchObject({
+    expect(await catchError(attempt(["f", "1"]))).toMatchObject({ code: "permission-check-failed", path: "$.p" });
+    expect(await catchError(attempt([null, "1"]))).toMatchObject({ code: "permission-check-failed" });
+    expect(await catchError(attempt(["t", "0"]))).toMatchObject({
       code: "step-wrote-nothing",
       message: "nothing came of it",
       path: "$.s",
@@ -378,7 +378,7 @@ describe("values and rows", () => {
   });
 
   test("R-FMT-1 a body of several megabytes arrives complete", async () => {
-    expect((await bodyOf("select repeat('äb', 3000000)"))?.length).toBe(6_000_000);
+    expect((await fetchBody("select repeat('äb', 3000000)"))?.length).toBe(6_000_000);
   });
 
   test("X-MED-2 the rows of a multi-row statement are joined to one text", async () => {
@@ -415,7 +415,7 @@ describe("values and rows", () => {
     expect(
       await database.execute({ ...execution, session: { ...anon, variables: { "x-session-user-id": "7" } } }),
     ).toEqual([{ id: "7", none: null, all: '{"x-session-user-id":"7","x-hasura-user-id":"7"}' }]);
-    expect(await failureOf(database.execute({ ...execution, session: anon }))).toMatchObject({
+    expect(await catchError(database.execute({ ...execution, session: anon }))).toMatchObject({
       code: "missing-session-variable",
       message: 'The session variable "x-session-user-id" is missing',
       path: "$",
@@ -427,12 +427,12 @@ describe("prepared statements", () => {
   test("R-TX-15c a statement whose result type has changed is prepared again", async () => {
     const read = "select * from exe.shapes limit 1";
     await db.query("insert into exe.shapes values (1)");
-    expect(await bodyOf(read)).toBe("1");
+    expect(await fetchBody(read)).toBe("1");
     await db.query("alter table exe.shapes alter id type text using id || 'x'");
-    expect(await bodyOf(read)).toBe("1x");
+    expect(await fetchBody(read)).toBe("1x");
     await db.query("alter table exe.shapes alter id type int using 3");
     expect(await run(read, { end: "rollback" })).toEqual([{ body: "3" }]);
-    expect(await bodyOf(read)).toBe("3");
+    expect(await fetchBody(read)).toBe("3");
   });
 
   test("R-BND-6 a prepared statement that failed can run again", async () => {
@@ -443,11 +443,11 @@ describe("prepared statements", () => {
       ["0", "22012"],
       ["2", "5"],
     ] as const) {
-      if (outcome === "22012") expect((await failureOf(run(divide, { values: [divisor] }))).code).toBe(outcome);
-      else expect(await bodyOf(divide, { values: [divisor] })).toBe(outcome);
+      if (outcome === "22012") expect((await catchError(run(divide, { values: [divisor] }))).code).toBe(outcome);
+      else expect(await fetchBody(divide, { values: [divisor] })).toBe(outcome);
     }
-    expect((await failureOf(run("select no_such_column"))).code).toBe("42703");
-    expect((await failureOf(run("select no_such_column"))).code).toBe("42703");
+    expect((await catchError(run("select no_such_column"))).code).toBe("42703");
+    expect((await catchError(run("select no_such_column"))).code).toBe("42703");
   });
 
   test.skipIf(!capabilities.realServer)(
@@ -455,13 +455,13 @@ describe("prepared statements", () => {
     async () => {
       const pool = open();
       // first without a name
-      for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { pool })).toBe(String(i >> 1));
+      for (let i = 0; i < 600; i++) expect(await fetchBody(`select ${i >> 1}`, { pool })).toBe(String(i >> 1));
       const preparedCount = Number(
-        await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool }),
+        await fetchBody("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool }),
       );
       expect(preparedCount).toBeGreaterThan(100);
       expect(preparedCount).toBeLessThanOrEqual(250);
-      expect(await bodyOf("select 0", { pool })).toBe("0");
+      expect(await fetchBody("select 0", { pool })).toBe("0");
     },
   );
 
@@ -469,8 +469,10 @@ describe("prepared statements", () => {
     "R-BND-6 no statement is prepared without the setting dbPreparedStatements",
     async () => {
       const pool = open({ dbPreparedStatements: false });
-      expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool })).toBe("0");
-      expect(await bodyOf("select $1::int + 1", { pool, values: ["1"] })).toBe("2");
+      expect(await fetchBody("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool })).toBe(
+        "0",
+      );
+      expect(await fetchBody("select $1::int + 1", { pool, values: ["1"] })).toBe("2");
     },
   );
 
@@ -480,11 +482,11 @@ describe("prepared statements", () => {
     const read = "select 'kept'";
     warnings.length = 0;
     for (let turn = 0; turn < 3; turn++) {
-      for (let i = 0; i < 2; i++) expect(await bodyOf(read, { pool })).toBe("kept");
-      if (capabilities.realServer) expect(await bodyOf(count, { pool, values: [read] })).toBe("1");
-      await bodyOf("deallocate all", { pool });
-      await bodyOf("deallocate all", { pool, isProven: true }); // without the clean-up, which would notice
-      expect(await bodyOf(read, { pool })).toBe("kept");
+      for (let i = 0; i < 2; i++) expect(await fetchBody(read, { pool })).toBe("kept");
+      if (capabilities.realServer) expect(await fetchBody(count, { pool, values: [read] })).toBe("1");
+      await fetchBody("deallocate all", { pool });
+      await fetchBody("deallocate all", { pool, isProven: true }); // without the clean-up, which would notice
+      expect(await fetchBody(read, { pool })).toBe("kept");
     }
     expect(warnings).toEqual([]);
   });
@@ -499,11 +501,11 @@ describe("prepared statements", () => {
         .digest("base64url")
         .slice(0, 22)}`;
       // another user of the pooler's connection could do this; nothing here cleans it up
-      await bodyOf(`prepare "${name}" as select 'theirs'`, { pool, isProven: true });
+      await fetchBody(`prepare "${name}" as select 'theirs'`, { pool, isProven: true });
       warnings.length = 0;
-      for (let i = 0; i < 4; i++) expect(await bodyOf(text, { pool, isProven: true })).toBe("mine");
+      for (let i = 0; i < 4; i++) expect(await fetchBody(text, { pool, isProven: true })).toBe("mine");
       expect(
-        await bodyOf("select statement from pg_prepared_statements where name = $1", { pool, values: [name] }),
+        await fetchBody("select statement from pg_prepared_statements where name = $1", { pool, values: [name] }),
       ).toBe(text);
       expect(warnings).toEqual([]);
     },
@@ -517,7 +519,7 @@ describe("connections", () => {
     const snapshot = pool.snapshot(() => new Promise<void>((resolve) => (finish = resolve)));
     await until(() => finish !== undefined, "the snapshot has the connection");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const failure = failureOf(run("select 1", { pool }));
+    const failure = catchError(run("select 1", { pool }));
     await until(() => pool.counts().waiting === 1, "a second transaction waits for the connection");
     await vi.advanceTimersByTimeAsync(299);
     expect(pool.counts()).toMatchObject({ waiting: 1, timeouts: 0 });
@@ -527,7 +529,7 @@ describe("connections", () => {
     expect(pool.counts()).toMatchObject({ max: 1, available: 0, waiting: 0, timeouts: 1 });
     finish!();
     await snapshot;
-    expect(await bodyOf("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
+    expect(await fetchBody("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
     expect(pool.counts()).toMatchObject({ available: 1 });
   });
 
@@ -539,7 +541,7 @@ describe("connections", () => {
 
   test("R-ERR-1 an unreachable database is a connection error with Retry-After", async () => {
     const pool = open({ database: undefined, databaseUrl: "postgres://nobody:topsecret@127.0.0.1:1/none" });
-    const error = await failureOf(run("select 1", { pool }));
+    const error = await catchError(run("select 1", { pool }));
     expect(error).toMatchObject({ code: "connection-failed", status: 503, headers: [["Retry-After", "1"]] });
     expect(String(error.details)).toContain("ECONNREFUSED");
     expect(JSON.stringify([error, String(error), String(error.details)])).not.toContain("topsecret");
@@ -547,7 +549,7 @@ describe("connections", () => {
 
   test("R-ERR-1 requests that waited for a connection that failed to open get the same error", async () => {
     const pool = open({ database: undefined, databaseUrl: "postgres://nobody@127.0.0.1:1/none", dbPool: 1 });
-    const errors = await Promise.all([1, 2, 3].map(() => failureOf(run("select 1", { pool }))));
+    const errors = await Promise.all([1, 2, 3].map(() => catchError(run("select 1", { pool }))));
     expect(errors.map((error) => error.code)).toEqual(["connection-failed", "connection-failed", "connection-failed"]);
     expect(pool.counts()).toMatchObject({ available: 1, waiting: 0, timeouts: 0 });
   });
@@ -583,7 +585,9 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   });
 
   test("R-ADM-5 connections name the product", async () => {
-    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()")).toBe("relapi");
+    expect(await fetchBody("select application_name from pg_stat_activity where pid = pg_backend_pid()")).toBe(
+      "relapi",
+    );
   });
 
   test("R-ADM-5 connections that serve no requests name their purpose, unless the connection string has a name", async () => {
@@ -608,9 +612,9 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
 
   test("R-STR-5 a statement is cancelled when its client disconnects, and its connection is used again", async () => {
     const pool = open(withApplicationName("relapi_gone"));
-    const pid = await bodyOf("select pg_backend_pid()", { pool });
+    const pid = await fetchBody("select pg_backend_pid()", { pool });
     let leave: () => void = silent;
-    const running = failureOf(
+    const running = catchError(
       run("select pg_sleep(600)", {
         pool,
         onDisconnect: (listener) => {
@@ -631,14 +635,14 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     );
     leave();
     expect(await running).toMatchObject({ code: "request-cancelled", status: 499 });
-    expect(await bodyOf("select pg_backend_pid()", { pool })).toBe(pid);
+    expect(await fetchBody("select pg_backend_pid()", { pool })).toBe(pid);
   });
 
   test("R-ADM-5 a write does not run if its client disconnects while the write waits for a connection", async () => {
     const pool = open();
     const first = run("select 1", { pool });
     let leave: () => void = silent;
-    const second = failureOf(
+    const second = catchError(
       run("insert into exe.notes values (77, 'x')", { pool, onDisconnect: (listener) => ((leave = listener), silent) }),
     );
     leave();
@@ -650,28 +654,28 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   test("R-TX-6 the statement_timeout of a role applies to its statement only", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "150ms"]] }]]);
     const pool = open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" });
-    expect(await failureOf(run("select pg_sleep(600)", { pool }))).toMatchObject({ code: "57014", status: 500 });
-    expect(await bodyOf("select 1", { pool, session: admin })).toBe("1");
+    expect(await catchError(run("select pg_sleep(600)", { pool }))).toMatchObject({ code: "57014", status: 500 });
+    expect(await fetchBody("select 1", { pool, session: admin })).toBe("1");
   });
 
   test("R-SC-5 a terminated backend fails its request and is replaced", async () => {
     const pool = open(withApplicationName("relapi_ended"));
     expect(
-      await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { pool, session: admin })),
+      await catchError(run("select pg_terminate_backend(pg_backend_pid())", { pool, session: admin })),
     ).toMatchObject({ status: 503, headers: [["Retry-After", "1"]] });
-    for (let i = 0; i < 2; i++) expect(await bodyOf("select 1", { pool })).toBe("1");
+    for (let i = 0; i < 2; i++) expect(await fetchBody("select 1", { pool })).toBe("1");
     expect(pool.counts().prepared).toBeGreaterThan(0);
     await db.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi_ended'");
     // prepared statements are counted until the end of their connection is noticed
     await until(() => pool.counts().prepared === 0, "the end of the idle connection is noticed");
-    expect(await bodyOf("select 1", { pool })).toBe("1");
+    expect(await fetchBody("select 1", { pool })).toBe("1");
   });
 
   test("R-SC-4 renewing replaces a busy connection once it is free", async () => {
     const pool = open({ dbPool: 2 });
     // without cleaning (R-TX-13) a connection is free as soon as it has answered
     const proven = { pool, isProven: true, access: "read only" } as const;
-    const pid = () => bodyOf("select pg_backend_pid()", proven);
+    const pid = () => fetchBody("select pg_backend_pid()", proven);
     const before = await pid();
     expect(await pid()).toBe(before);
     const busy = pid();
@@ -687,12 +691,12 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     ] as const) {
       vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
       const pool = open({ ...withApplicationName(name), ...limit });
-      expect(await bodyOf("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
+      expect(await fetchBody("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
       await vi.advanceTimersByTimeAsync(50_000);
       expect(await backends(name)).toBe(1);
       await vi.advanceTimersByTimeAsync(20_000);
       await until(async () => (await backends(name)) === 0, `no connection of ${name} is left`);
-      expect(await bodyOf("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
+      expect(await fetchBody("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
       vi.useRealTimers();
     }
   });
@@ -715,7 +719,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const replica = (name: string) => `${db.options.databaseUrl}?application_name=${name}`;
     const pool = open({ databaseReplicaUrls: [replica("relapi_r1"), replica("relapi_r2")] });
     const applicationName = (mayUseReplica: boolean) =>
-      bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { pool, mayUseReplica });
+      fetchBody("select application_name from pg_stat_activity where pid = pg_backend_pid()", { pool, mayUseReplica });
     const places = [
       await applicationName(true),
       await applicationName(true),
@@ -731,9 +735,9 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const pool = open({
       databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'`,
     });
-    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { pool })).toBe(
-      "a b",
-    );
+    expect(
+      await fetchBody("select application_name from pg_stat_activity where pid = pg_backend_pid()", { pool }),
+    ).toBe("a b");
   });
 
   test("R-HST-3 encryption follows sslmode as in libpq, and is preferred without sslmode", async () => {
@@ -769,8 +773,8 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     async () => {
       for (const mode of ["disable", "allow", "prefer"]) {
         const pool = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
-        expect(await bodyOf("select 1", { pool })).toBe("1");
-        expect(await bodyOf("select 2", { pool })).toBe("2");
+        expect(await fetchBody("select 1", { pool })).toBe("1");
+        expect(await fetchBody("select 2", { pool })).toBe("2");
       }
     },
   );

@@ -10,14 +10,24 @@ import { relapi } from "../cli/run.ts";
 import { BROWSER, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, openDatabase, testDatabase } from "../support/database.ts";
 import { adminSecret } from "../support/tokens.ts";
-import { codeOf, demoOf, pageOf, relationsOf, requestsOf, run, start, tagsOf, textOf } from "../support/front-page.ts";
+import {
+  readCode,
+  readDemo,
+  fetchPage,
+  listRelations,
+  listRequests,
+  run,
+  start,
+  listTags,
+  extractText,
+} from "../support/front-page.ts";
 
 const api = await start();
 
 describe("tables and clients", () => {
   test("X-PAGE-7 the page lists the tables and views that the anonymous role may read, each with a link to its rows", async () => {
-    const page = await pageOf(api);
-    const relations = relationsOf(page);
+    const page = await fetchPage(api);
+    const relations = listRelations(page);
     expect(relations.map(([name]) => name)).toContain("album");
     expect(relations.length).toBeLessThanOrEqual(12);
     for (const [, path] of relations) {
@@ -29,38 +39,38 @@ describe("tables and clients", () => {
   test("X-PAGE-7a tables of other schemas are links to the OpenAPI page, and the page names their header", async () => {
     const schemas = ["sea", "public"];
     const otherApi = await start({ dbSchemas: schemas });
-    const page = await pageOf(otherApi);
-    expect(relationsOf(page)).toContainEqual(["album", "/api?schema=public#/album"]);
-    expect(textOf(page.text)).toContain("Accept-Profile: public");
+    const page = await fetchPage(otherApi);
+    expect(listRelations(page)).toContainEqual(["album", "/api?schema=public#/album"]);
+    expect(extractText(page.text)).toContain("Accept-Profile: public");
     expect((await otherApi.get("/api?schema=public", { headers: BROWSER })).text).toContain("<option>public</option>");
     await otherApi.close();
     const bare = await start({ dbSchemas: schemas, parts: [without("openapi-page")] });
-    const barePage = await pageOf(bare);
-    expect(relationsOf(barePage).map(([name]) => name)).not.toContain("album");
+    const barePage = await fetchPage(bare);
+    expect(listRelations(barePage).map(([name]) => name)).not.toContain("album");
     expect(barePage.text).toContain("<li><code>album</code>");
     await bare.close();
   });
 
   test("X-PAGE-3a clients get the rows with the code of the page", async () => {
     const server = await start({ restPrefixes: ["/api", "/rest/v1"] });
-    const page = await pageOf(server);
-    const [rest = "", graphql = ""] = requestsOf(page);
+    const page = await fetchPage(server);
+    const [rest = "", graphql = ""] = listRequests(page);
     const [, title] = /"(?:title|name)":"([^"]+)"/.exec(JSON.stringify(await run(rest))) ?? [];
     expect(JSON.stringify(await run(graphql))).toContain(title);
     const cwd = fileURLToPath(new URL("../../", import.meta.url));
     for (const client of ["postgrest-js", "Apollo Client", "urql"]) {
-      const code = codeOf(page, client);
+      const code = readCode(page, client);
       const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd });
       expect(stdout, client).toContain(title);
     }
-    expect(codeOf(page, "supabase-js")).toContain(`createClient("${server.url}", "<token>")`);
+    expect(readCode(page, "supabase-js")).toContain(`createClient("${server.url}", "<token>")`);
     await server.close();
   });
 
   test.skipIf(!capabilities.realServer)("X-PAGE-3a relapi explain takes the requests of the page", async () => {
-    const page = await pageOf(api);
+    const page = await fetchPage(api);
     const explainCommands = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, markup = ""]) =>
-      textOf(markup),
+      extractText(markup),
     );
     expect(explainCommands).toHaveLength(2);
     const { options } = await testDatabase();
@@ -88,7 +98,7 @@ test("X-PAGE-6 every page has the shared style, whose colours follow the prefere
 
 describe("live demo", () => {
   test("X-PAGE-8 the demo watches rows by REST, and knows the primary key and a column of text", async () => {
-    const demo = demoOf(await pageOf(api));
+    const demo = readDemo(await fetchPage(api));
     expect(demo).toMatchObject({ header: "Authorization", prefix: "Bearer " });
     const { text } = await api.get(demo.path);
     const rows = JSON.parse(text) as readonly Record<string, unknown>[];
@@ -113,21 +123,21 @@ describe("live demo", () => {
     const openBoard = (options: StartOptions = {}): Promise<TestApi> =>
       start({ on: database, dbSchemas: ["board"], anonRole: "sea_anon", ...options });
     const closed = await openBoard();
-    const page = await pageOf(closed);
-    expect(demoOf(page).relationPath).toBe("/api/fixed");
+    const page = await fetchPage(closed);
+    expect(readDemo(page).relationPath).toBe("/api/fixed");
     expect(page.text).toContain('<input id="secret" type="password" autocomplete="off">');
     await closed.close();
 
     const secretlessApi = await openBoard({ jwtSecret: undefined, adminSecret: undefined });
-    const { text } = await pageOf(secretlessApi);
+    const { text } = await fetchPage(secretlessApi);
     expect(text).not.toContain('id="secret"');
-    expect(textOf(text)).toContain("may not change this table, so the server refuses to save");
+    expect(extractText(text)).toContain("may not change this table, so the server rejects changes");
     await secretlessApi.close();
 
     await database.query("grant update (title) on board.note to sea_anon");
     const writableApi = await openBoard();
-    const openPage = await pageOf(writableApi);
-    expect(demoOf(openPage).relationPath).toBe("/api/note");
+    const openPage = await fetchPage(writableApi);
+    expect(readDemo(openPage).relationPath).toBe("/api/note");
     expect(openPage.text).not.toContain('id="secret"');
     await writableApi.close();
   });
@@ -136,8 +146,8 @@ describe("live demo", () => {
     "X-PAGE-8 without the plugin %s there is no demo, and the page may send nothing",
     async (name) => {
       const bare = await start({ parts: [without(name)] });
-      const answer = await pageOf(bare);
-      expect(demoOf(answer)).toBeUndefined();
+      const answer = await fetchPage(bare);
+      expect(readDemo(answer)).toBeUndefined();
       expect(answer.text).not.toContain("event-stream");
       expect(answer.headers["content-security-policy"]).not.toContain("connect-src");
       await bare.close();
@@ -155,16 +165,16 @@ describe("live demo", () => {
     const openBoard = (options: StartOptions = {}): Promise<TestApi> =>
       start({ on: database, preset: gqlCompat, dbSchemas: ["board"], anonRole: "sea_anon", ...options });
     const closed = await openBoard();
-    const page = await pageOf(closed);
-    expect(relationsOf(page)).toEqual([]);
+    const page = await fetchPage(closed);
+    expect(listRelations(page)).toEqual([]);
     expect(page.text).not.toContain("postgrest-js");
     expect(page.text).toContain('<input id="secret" type="password" autocomplete="off">');
-    const demo = demoOf(page);
+    const demo = readDemo(page);
     expect(demo).toMatchObject({ path: "/v1/graphql", key: "id", column: "title" });
     expect(demo.subscription).toMatch(/^subscription \{\s+board_fixed\(limit: 5, order_by: \{ id: asc \}\)/);
     const body = { query: demo.mutation, variables: { key: 1, text: "two" } };
-    const refusal = await closed.request("POST", demo.path, { body });
-    expect(JSON.parse(refusal.text).errors).toHaveLength(1);
+    const rejection = await closed.request("POST", demo.path, { body });
+    expect(JSON.parse(rejection.text).errors).toHaveLength(1);
     const headers = { "x-session-admin-secret": adminSecret };
     const updateAnswer = await closed.request("POST", demo.path, { body, headers });
     expect(JSON.parse(updateAnswer.text)).toEqual({ data: { update_board_fixed_by_pk: { id: 1 } } });
@@ -173,15 +183,15 @@ describe("live demo", () => {
 
     await database.query("grant update (title) on board.note to sea_anon");
     const writableApi = await openBoard();
-    const openPage = await pageOf(writableApi);
-    expect(demoOf(openPage).mutation).toContain("update_board_note_by_pk");
+    const openPage = await fetchPage(writableApi);
+    expect(readDemo(openPage).mutation).toContain("update_board_note_by_pk");
     expect(openPage.text).not.toContain('id="secret"');
     await writableApi.close();
   });
 
   test.each(["sse", "graphql-updates"])("X-PAGE-8 without REST and the plugin %s there is no demo", async (name) => {
     const bare = await start({ preset: gqlCompat, parts: [without(name)] });
-    expect(demoOf(await pageOf(bare))).toBeUndefined();
+    expect(readDemo(await fetchPage(bare))).toBeUndefined();
     await bare.close();
   });
 });
@@ -196,12 +206,12 @@ test("X-PAGE-5a X-PAGE-8 a table whose name is markup stays text, also in the li
     comment on table markup.${JSON.stringify(name).replaceAll('\\"', '""')} is '<img src=x onerror=alert(1)>';
     grant select on all tables in schema markup to sea_anon`);
   const hostile = await start({ on: database, dbSchemas: ["markup"], anonRole: "sea_anon" });
-  const page = await pageOf(hostile);
-  const tags = tagsOf(page);
+  const page = await fetchPage(hostile);
+  const tags = listTags(page);
   expect(tags.filter((tag) => tag.name === "img")).toEqual([]);
   expect(tags.filter((tag) => / on[a-z]+=/.test(tag.attributes))).toEqual([]);
   expect(tags.filter((tag) => tag.name === "script" && tag.attributes !== "")).toHaveLength(2);
-  expect(relationsOf(page)).toEqual([[name, expect.any(String)]]);
-  expect(JSON.parse((await hostile.get(demoOf(page).path)).text)).toEqual([{ id: "1", title: "<b>bold</b>" }]);
+  expect(listRelations(page)).toEqual([[name, expect.any(String)]]);
+  expect(JSON.parse((await hostile.get(readDemo(page).path)).text)).toEqual([{ id: "1", title: "<b>bold</b>" }]);
   await hostile.close();
 });

@@ -7,16 +7,16 @@ import { BROWSER, openApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { openDatabase, testDatabase } from "../support/database.ts";
 import {
-  codeOf,
-  demoOf,
+  readCode,
+  readDemo,
   hasCurl,
-  pageOf,
-  relationsOf,
-  requestsOf,
+  fetchPage,
+  listRelations,
+  listRequests,
   run,
   start,
-  tagsOf,
-  textOf,
+  listTags,
+  extractText,
 } from "../support/front-page.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { startHttpServer } from "../support/http-server.ts";
@@ -55,7 +55,7 @@ describe("clients of the page", () => {
       ...notFound,
     },
     {
-      title: "X-PAGE-1 a client that refuses HTML gets the 404",
+      title: "X-PAGE-1 a client that rejects HTML gets the 404",
       request: "GET /",
       headers: { accept: "text/html;q=0, application/json" },
       ...notFound,
@@ -83,7 +83,7 @@ describe("clients of the page", () => {
       [gqlCompat, "GraphQL", "REST"],
     ] as const) {
       const surfaceApi = await start({ preset });
-      const { text } = await pageOf(surfaceApi);
+      const { text } = await fetchPage(surfaceApi);
       expect(text).toContain(`<h2>${surface}</h2>`);
       expect(text).not.toContain(`<h2>${missingSurface}</h2>`);
       await surfaceApi.close();
@@ -132,8 +132,8 @@ describe("in an application", async () => {
       const page = await fetch(url + link, { headers: BROWSER });
       expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     }
-    expect(textOf(text)).toContain(`${url}/db/api/`);
-    expect(textOf(text)).toContain(`curl '${url}/db/v1/graphql'`);
+    expect(extractText(text)).toContain(`${url}/db/api/`);
+    expect(extractText(text)).toContain(`curl '${url}/db/v1/graphql'`);
     expect(text).toContain('<a href="/db/api/album?limit=20">');
     expect(text).toMatch(/"path":"\/db\/api\/\w+\?select=.*"relationPath":"\/db\/api\/\w+"/);
   });
@@ -148,11 +148,11 @@ describe("in an application", async () => {
 
 describe("content of the page", () => {
   test("X-PAGE-3 X-PAGE-3b the page shows the database, its server, and links", async () => {
-    const { text } = await pageOf(api);
+    const { text } = await fetchPage(api);
     const [{ name, version }] = (await api.sql(
       "select current_database() as name, current_setting('server_version') as version",
     )) as [{ name: string; version: string }];
-    expect(textOf(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "")).toBe(name);
+    expect(extractText(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "")).toBe(name);
     expect(text).toContain(`PostgreSQL ${/^[\d.]+/.exec(version)?.[0]}`);
     expect([...text.matchAll(/ class="button" href="([^"]*)"/g)].map(([, link]) => link)).toEqual([
       "/api",
@@ -165,24 +165,24 @@ describe("content of the page", () => {
     await database.query(`
       create schema titled; create table titled.note (id int primary key);
       comment on schema titled is E'Harbour log\\nAll ships.'; grant usage on schema titled to sea_anon;`);
-    const headingOf = async (): Promise<string> => {
-      const { text } = await pageOf(await start({ on: database, dbSchemas: ["titled"], anonRole: "sea_anon" }));
-      return textOf(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "");
+    const fetchHeading = async (): Promise<string> => {
+      const { text } = await fetchPage(await start({ on: database, dbSchemas: ["titled"], anonRole: "sea_anon" }));
+      return extractText(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "");
     };
-    expect(await headingOf()).not.toContain("Harbour");
+    expect(await fetchHeading()).not.toContain("Harbour");
     await database.query("grant select on titled.note to sea_anon");
-    expect(await headingOf()).toBe("Harbour log");
+    expect(await fetchHeading()).toBe("Harbour log");
   });
 
   test("X-PAGE-3b missing pages are not linked", async () => {
     const bare = await start({ parts: [without("playground")], openapiMode: "disabled" });
-    const { text } = await pageOf(bare);
+    const { text } = await fetchPage(bare);
     expect(text).not.toContain('class="button"');
     await bare.close();
   });
 
   test.skipIf(!hasCurl)("X-PAGE-3a the requests run as they are copied, and return related rows", async () => {
-    const [rest = "", graphql = ""] = requestsOf(await pageOf(api));
+    const [rest = "", graphql = ""] = listRequests(await fetchPage(api));
     const rows = await run(rest);
     expect(rows).toHaveLength(3);
     expect(Object.values(rows[0]).some((value) => typeof value === "object" && value !== null)).toBe(true);
@@ -199,17 +199,18 @@ describe("content of the page", () => {
       anonRole: "sea_anon",
       dbSchemas: ["land", "sea"],
     });
-    const page = await pageOf(otherApi);
+    const page = await fetchPage(otherApi);
     expect(page.text).toContain('href="/rest/v1"');
-    for (const request of requestsOf(page)) expect(JSON.stringify(await run(request))).not.toMatch(/"(?:errors|code)"/);
+    for (const request of listRequests(page))
+      expect(JSON.stringify(await run(request))).not.toMatch(/"(?:errors|code)"/);
     await otherApi.close();
   });
 
   test("X-PAGE-4 no object is named that the anonymous role may not read", async () => {
     for (const anonRole of ["music_reader", "music_writer", "music_nobody", "sea_anon"]) {
       const roleApi = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
-      const page = await pageOf(roleApi);
-      const shownText = [...requestsOf(page), ...relationsOf(page).flat(), demoOf(page)?.relationPath].join(" ");
+      const page = await fetchPage(roleApi);
+      const shownText = [...listRequests(page), ...listRelations(page).flat(), readDemo(page)?.relationPath].join(" ");
       const hiddenRelations = await roleApi.sql<{ name: string }>(
         `select distinct relname as name from pg_class where relkind in ('r', 'v', 'm', 'f', 'p')
            and relnamespace in ('public'::regnamespace, 'sea'::regnamespace, 'shop'::regnamespace)
@@ -226,15 +227,15 @@ describe("content of the page", () => {
 
   test("X-PAGE-4 a role that reads nothing sees no name, only how to send a token", async () => {
     const nobodyApi = await start({ anonRole: "music_nobody" });
-    const page = await pageOf(nobodyApi);
-    expect(textOf(page.text)).toContain("Requests without a credential see no table");
-    expect(textOf(page.text)).toContain("Authorization: Bearer <token>");
-    expect(relationsOf(page)).toEqual([]);
-    expect(demoOf(page)).toBeUndefined();
-    expect(codeOf(page, "postgrest-js")).toContain(`{ headers: { Authorization: "Bearer <token>" } }`);
-    expect(codeOf(page, "Apollo Client")).toContain(`headers: { Authorization: "Bearer <token>" }`);
-    expect(codeOf(page, "urql")).toContain(`fetchOptions: { headers: { Authorization: "Bearer <token>" } }`);
-    expect(requestsOf(page)).toEqual([
+    const page = await fetchPage(nobodyApi);
+    expect(extractText(page.text)).toContain("Requests without a credential see no table");
+    expect(extractText(page.text)).toContain("Authorization: Bearer <token>");
+    expect(listRelations(page)).toEqual([]);
+    expect(readDemo(page)).toBeUndefined();
+    expect(readCode(page, "postgrest-js")).toContain(`{ headers: { Authorization: "Bearer <token>" } }`);
+    expect(readCode(page, "Apollo Client")).toContain(`headers: { Authorization: "Bearer <token>" }`);
+    expect(readCode(page, "urql")).toContain(`fetchOptions: { headers: { Authorization: "Bearer <token>" } }`);
+    expect(listRequests(page)).toEqual([
       `curl '${nobodyApi.url}/api/' \\\n  -H "Authorization: Bearer $TOKEN"`,
       expect.stringContaining(`-H "Authorization: Bearer $TOKEN"`),
     ]);
@@ -243,30 +244,30 @@ describe("content of the page", () => {
 
   test("X-PAGE-4 no table is named if the settings hide the schema", async () => {
     const closed = await start({ openapiMode: "disabled", parts: [without("graphql-introspection")] });
-    const page = await pageOf(closed);
-    expect(requestsOf(page)[0]).toBe(`curl '${closed.url}/api/<table>?limit=3'`);
-    expect(requestsOf(page)[1]).toContain("{ __typename }");
+    const page = await fetchPage(closed);
+    expect(listRequests(page)[0]).toBe(`curl '${closed.url}/api/<table>?limit=3'`);
+    expect(listRequests(page)[1]).toContain("{ __typename }");
     expect(page.text).not.toContain('class="note"');
-    expect(relationsOf(page)).toEqual([]);
-    expect(demoOf(page)).toBeUndefined();
+    expect(listRelations(page)).toEqual([]);
+    expect(readDemo(page)).toBeUndefined();
     await closed.close();
   });
 
   test("X-PAGE-4 the page is the same for every reader: a credential changes nothing", async () => {
     const closed = await start({ anonRole: undefined });
-    const page = await pageOf(closed, { "x-session-admin-secret": adminSecret });
-    expect(textOf(page.text)).toContain("Requests need a credential.");
+    const page = await fetchPage(closed, { "x-session-admin-secret": adminSecret });
+    expect(extractText(page.text)).toContain("Requests need a credential.");
     expect(page.text).not.toMatch(/\b(?:album|artist|team)\b/);
-    for (const request of requestsOf(page)) expect(request).toContain(`-H "Authorization: Bearer $TOKEN"`);
+    for (const request of listRequests(page)) expect(request).toContain(`-H "Authorization: Bearer $TOKEN"`);
     await closed.close();
   });
 
   test("X-PAGE-4 the page names the header that the settings accept", async () => {
     const secret = await start({ anonRole: undefined, jwtSecret: undefined });
-    expect(textOf((await pageOf(secret)).text)).toContain("X-Session-Admin-Secret: <secret>");
+    expect(extractText((await fetchPage(secret)).text)).toContain("X-Session-Admin-Secret: <secret>");
     await secret.close();
     const closedApi = await start({ anonRole: undefined, jwtSecret: undefined, adminSecret: undefined });
-    expect(textOf((await pageOf(closedApi)).text)).toContain("ANON_ROLE");
+    expect(extractText((await fetchPage(closedApi)).text)).toContain("ANON_ROLE");
     await closedApi.close();
   });
 });
@@ -289,13 +290,13 @@ describe("hostile names", async () => {
   const odd = await start({ on: database, dbSchemas: ["odd"], anonRole: "sea_anon" });
 
   test.skipIf(!hasCurl)("X-PAGE-5a names are escaped for HTML, the URL and the shell", async () => {
-    const page = await pageOf(odd);
+    const page = await fetchPage(odd);
     expect(page.text).not.toContain("<img");
-    tagsOf(page);
-    for (const [, path] of relationsOf(page)) expect((await odd.get(path)).status, path).toBe(200);
+    listTags(page);
+    for (const [, path] of listRelations(page)) expect((await odd.get(path)).status, path).toBe(200);
     expect(page.text.match(/<\/script>/g)).toHaveLength(1);
     expect(page.text.match(/alert\(1\)/g)!.length).toBeLessThan(COMMENT_COUNT); // the comment is cut off
-    const [rest = ""] = requestsOf(page);
+    const [rest = ""] = listRequests(page);
     expect(await run(rest)).toEqual([
       { id: 1, "a,b(c)": "one", "<img src=x onerror='alert(1)'>": { 'it\'s "x" </script>': "one" } },
     ]);
@@ -304,9 +305,9 @@ describe("hostile names", async () => {
   test.each(['evil.example"><script>', "a b", "127.0.0.1:80'; id", "[::1", "x".repeat(3000) + "!"])(
     "X-PAGE-5a a Host header is an address, or it is not shown: %s",
     async (host) => {
-      const { text } = await pageOf(odd, { host });
+      const { text } = await fetchPage(odd, { host });
       expect(text).not.toContain(host.slice(0, 40));
-      expect(textOf(text)).toContain(`http://localhost:${odd.port}/api`);
+      expect(extractText(text)).toContain(`http://localhost:${odd.port}/api`);
     },
   );
 
@@ -320,11 +321,11 @@ describe("hostile names", async () => {
        end loop; end $$; grant select on all tables in schema many to sea_anon`,
     );
     const manyTablesApi = await openApi({ on: large, compatMode: false, dbSchemas: ["many"], anonRole: "sea_anon" });
-    const page = await pageOf(manyTablesApi);
+    const page = await fetchPage(manyTablesApi);
     expect(page.text).toContain("/api/t10?select=id,name,t9(name)");
     await manyTablesApi.close();
     const empty = await openApi({ on: large, compatMode: false, dbSchemas: ["empty"], anonRole: "sea_anon" });
-    expect(textOf((await pageOf(empty)).text)).toContain("see no table: there is none yet, or the");
+    expect(extractText((await fetchPage(empty)).text)).toContain("see no table: there is none yet, or the");
     await empty.close();
   });
 });
@@ -332,6 +333,6 @@ describe("hostile names", async () => {
 test("X-PAGE-1 a custom preset has the page through the plugin", async () => {
   const { frontPage } = await import("../../plugins/pages/front/index.ts");
   const customApi = await start({ preset: (options) => compose(minimal(options), frontPage) });
-  expect((await pageOf(customApi)).text).toContain("<h2>REST</h2>");
+  expect((await fetchPage(customApi)).text).toContain("<h2>REST</h2>");
   await customApi.close();
 });

@@ -1,12 +1,18 @@
 import fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { formatFixed, numberText, parseJson, formatNumber, writeJson } from "../../plugins/graphql/values/numbers.ts";
+import {
+  formatFixed,
+  getNumberText,
+  parseJson,
+  formatNumber,
+  writeJson,
+} from "../../plugins/graphql/values/numbers.ts";
 
 test("G-TYP-29 JSON is parsed as by JSON.parse, and written with the same digits", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), (text) => {
       const flatten = (value: unknown): unknown => {
-        const digits = typeof value === "object" ? numberText(value) : undefined;
+        const digits = typeof value === "object" ? getNumberText(value) : undefined;
         if (digits !== undefined) return Number(digits);
         if (Array.isArray(value)) return value.map(flatten);
         return typeof value === "object" && value !== null

@@ -4,7 +4,7 @@ import { translateError } from "../../plugins/graphql/translate-error.ts";
 
 const words = (code: string) => translateError(new RelApiError({ code, status: 500, message: "the driver's words" }));
 
-test("G-DBE-13 a lost or refused connection has the dialect's message", () => {
+test("G-DBE-13 a lost or rejected connection has the dialect's message", () => {
   for (const code of ["connection-failed", "connection-lost"])
     expect(words(code)).toMatchObject({ code: "postgres-error", message: "connection error", status: 500 });
 });

@@ -31,7 +31,7 @@ import { searchMethod } from "./guides/search-method.ts";
 import { tenants } from "./guides/tenants.ts";
 import { leaveOut } from "./left-out.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
-import { liveRunSignal } from "../../plugins/live/api.ts";
+import { liveRunEndedSignal } from "../../plugins/live/api.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -102,7 +102,7 @@ describe("hooks", async () => {
     name: "counting-live-runs",
     apply: (_, context) => {
       dueCount = () => context.counters.get("live-queries-due");
-      context.use(liveRunSignal).listen(() => void liveRunCount++);
+      context.use(liveRunEndedSignal).listen(() => void liveRunCount++);
     },
   });
   const api = await startApi({
@@ -169,7 +169,7 @@ describe("hooks", async () => {
     expect((await ask({ stored: "two" }, "admin")).errors[0].message).toBe("the key 'query' was not present");
   });
 
-  test("X-DOC-2 a tap of checkGqlDocument refuses a document for a role", async () => {
+  test("X-DOC-2 a tap of checkGqlDocument rejects a document for a role", async () => {
     const query = "{ artist_by_pk(id: 2) { name } }";
     expect((await ask({ query }, "music_guest")).errors[0].message).toBe("not for guests");
     expect((await ask({ stored: "one" }, "music_guest")).errors?.[0].message).not.toBe("not for guests");
@@ -225,7 +225,7 @@ describe("hooks", async () => {
     socket.send({ id: "1", type: "hello" });
     expect(await socket.next()).toEqual({ id: "1", type: "hello" });
     await socket.close();
-    await expect(openSocket(api, { path: "/nothing" })).rejects.toThrow("refused with 404: only /echo");
+    await expect(openSocket(api, { path: "/nothing" })).rejects.toThrow("rejected with 404: only /echo");
   });
 });
 
@@ -297,7 +297,7 @@ describe("an operator", async () => {
       answer: [{ name: "Ariel" }, { name: "Gjoa" }],
     },
     {
-      title: "R-FLT-12 the database refuses the operator on another type",
+      title: "R-FLT-12 the database rejects the operator on another type",
       request: "GET /vessels?id=starts.1",
       status: 404,
       answer: expect.objectContaining({ code: "42883" }),

@@ -10,7 +10,7 @@ import {
   definePlugin,
   relApi,
   RelApiError,
-  tokenRefused,
+  tokenRejected,
   type Answer,
   type Exchange,
   type Logger,
@@ -114,7 +114,7 @@ interface RunningServer {
 
 const listen = async (api: RelApi, listener: RequestListener): Promise<RunningServer> => {
   const server = createServer(listener);
-  server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
+  server.keepAliveTimeout = 0; // a server that closes an idle connection could reject a request that is already sent
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -128,7 +128,7 @@ const listen = async (api: RelApi, listener: RequestListener): Promise<RunningSe
   return { api, server, port, request: (method, path, parts) => sendRequest({ port, agent }, method, path, parts) };
 };
 
-const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi =>
+const createApi = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi =>
   relApi(
     compose(
       {
@@ -149,7 +149,7 @@ const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi 
 const start = async (options: RelApiOptions = {}, ...parts: readonly PresetPart[]): Promise<RunningServer> => {
   logEntries.length = 0;
   accessLines.length = 0;
-  const api = apiOf(options, ...parts);
+  const api = createApi(options, ...parts);
   return listen(api, api);
 };
 
@@ -283,7 +283,7 @@ describe("answers", () => {
     const { request } = await start(
       {},
       authorizing(() => {
-        if (session === undefined) throw tokenRefused("bad");
+        if (session === undefined) throw tokenRejected("bad");
         return session;
       }),
       echo(),
@@ -360,7 +360,7 @@ describe("request bodies", () => {
   });
 
   test("X-OVER-2 a body that an earlier parser has read is serialized again, and each api logs this once", async () => {
-    const api = apiOf({}, echo());
+    const api = createApi({}, echo());
     const app = express().use(express.json()).use(api);
     logEntries.length = 0;
     const { request } = await listen(api, app);
@@ -373,14 +373,14 @@ describe("request bodies", () => {
     expect((await request("GET", "/echo")).json().body).toBe("");
     const countWarnings = (): number => logEntries.filter(({ message }) => message.includes("express.json()")).length;
     expect(countWarnings()).toBe(1);
-    const second = apiOf({}, echo());
+    const second = createApi({}, echo());
     const otherServer = await listen(second, express().use(express.json()).use(second));
     expect((await otherServer.request("POST", "/echo", { headers, body: "[]" })).json().body).toBe("[]");
     expect(countWarnings()).toBe(2);
   });
 
-  test("R-LIM-2 a parsed body that is too deep to serialize is refused", async () => {
-    const api = apiOf({}, echo());
+  test("R-LIM-2 a parsed body that is too deep to serialize is rejected", async () => {
+    const api = createApi({}, echo());
     const { request } = await listen(api, express().use(express.json()).use(api));
     logEntries.length = 0;
     const answer = await request("POST", "/echo", {
@@ -392,7 +392,7 @@ describe("request bodies", () => {
   });
 
   test("X-OVER-2 a form that an earlier parser has read is serialized to a form again", async () => {
-    const api = apiOf({}, echo());
+    const api = createApi({}, echo());
     const { request } = await listen(api, express().use(express.urlencoded()).use(api));
     const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
     expect((await request("POST", "/echo", { headers, body: "name=Bo+Lee&tag=a&tag=%26b" })).json().body).toBe(
@@ -401,7 +401,7 @@ describe("request bodies", () => {
   });
 
   test("X-OVER-2 a request that an earlier handler has paused is read completely", async () => {
-    const api = apiOf({}, echo());
+    const api = createApi({}, echo());
     const app = express()
       .use((incoming, _response, next) => {
         incoming.pause();
@@ -444,12 +444,12 @@ describe("CORS", () => {
   const preflight = (origin: string, method = "PATCH", extraHeaders: Record<string, string> = {}) => ({
     headers: { origin, "access-control-request-method": method, ...extraHeaders },
   });
-  const refusing = authorizing(() => {
-    throw tokenRefused("nobody");
+  const rejecting = authorizing(() => {
+    throw tokenRejected("nobody");
   });
 
   test("R-COR-2 a preflight is answered before authentication, on any path, and is not logged", async () => {
-    const { request } = await start({}, refusing, echo());
+    const { request } = await start({}, rejecting, echo());
     for (const path of ["/echo", "/nowhere"]) {
       const answer = await request(
         "OPTIONS",
@@ -564,7 +564,7 @@ describe("callers", () => {
     expect(sessions[2]).toMatchObject({ isAnonymous: true, variables: { "x-session-role": "sea_anon" } });
   });
 
-  test("G-AUTH-4 a wrong admin secret is refused, whatever other credentials the request has", async () => {
+  test("G-AUTH-4 a wrong admin secret is rejected, whatever other credentials the request has", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo());
     for (const secret of ["", "s", "s1x", "S1"]) {
       expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": secret } })).json()).toEqual({
@@ -574,7 +574,7 @@ describe("callers", () => {
     }
   });
 
-  test("G-AUTH-20 a backend header that is not a boolean word is refused", async () => {
+  test("G-AUTH-20 a backend header that is not a boolean word is rejected", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { credentialRules }));
     const answer = await request("GET", "/echo", {
       headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" },
@@ -645,9 +645,9 @@ describe("the model", () => {
     const waitingRequest = request("GET", "/echo");
     await until(() => gate.listenerCount("end") > 0, "the schema is being loaded");
     gate.emit("end", "fail");
-    const refusal = await waitingRequest;
-    expect(refusal).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
-    expect(refusal.json()).toMatchObject({ code: "model-not-loaded" });
+    const rejection = await waitingRequest;
+    expect(rejection).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(rejection.json()).toMatchObject({ code: "model-not-loaded" });
     expect((await request("GET", "/echo")).status).toBe(503);
     expect(() => api.model()).toThrow("is not loaded");
     await until(() => gate.listenerCount("end") > 0, "the schema is being loaded again");
@@ -815,7 +815,7 @@ describe("settings in the database", () => {
 
 describe("servers and applications", () => {
   test("X-OVER-2 the api runs under a path of an Express application, beside other routes", async () => {
-    const api = apiOf({}, echo());
+    const api = createApi({}, echo());
     const app = express();
     app.get("/hello", (_, response) => void response.send("hello"));
     app.use("/db", api);
@@ -882,7 +882,7 @@ describe("servers and applications", () => {
   });
 
   test("X-OVER-2 the api runs behind middleware whose writeHead accepts no lists of headers", async () => {
-    const api = apiOf(
+    const api = createApi(
       {},
       echo({
         twice: () =>
@@ -939,7 +939,7 @@ describe("servers and applications", () => {
 });
 
 describe("upgrades", () => {
-  const REFUSAL = "only '/v1/sockets' is supported on websockets";
+  const REJECTION = "only '/v1/sockets' is supported on websockets";
 
   const upgrading = (paths: string[] = []): PresetPart => ({
     plugins: [
@@ -948,7 +948,7 @@ describe("upgrades", () => {
         name: "test-sockets",
         requires: ["upgrades"],
         apply: (_hooks, context) =>
-          context.use(takeUpgradeHook).tap({ name: "test-sockets", refusal: REFUSAL }, ({ socket, path }) => {
+          context.use(takeUpgradeHook).tap({ name: "test-sockets", rejection: REJECTION }, ({ socket, path }) => {
             paths.push(path);
             if (path !== "/v1/sockets") return undefined;
             socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello");
@@ -993,13 +993,13 @@ describe("upgrades", () => {
       },
     });
     const before = hasSubscribers("net.server.socket");
-    expect(() => apiOf({}, upgrading(), brokenPlugin)).toThrow('plugin "broken"');
+    expect(() => createApi({}, upgrading(), brokenPlugin)).toThrow('plugin "broken"');
     expect(hasSubscribers("net.server.socket")).toBe(before);
   });
 
   test("X-UPG-1 the first request of a server may be an upgrade, even without attach()", async () => {
     const app = express();
-    const api = apiOf({}, upgrading(), echo());
+    const api = createApi({}, upgrading(), echo());
     app.use(express.Router().use(api));
     const { port } = await listen(api, app);
     expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
@@ -1014,7 +1014,7 @@ describe("upgrades", () => {
       })
       .get("/", (_request, response) => void response.send("home"))
       .get("/health", (_request, response) => void response.send("fine"));
-    const api = apiOf({}, upgrading(), echo());
+    const api = createApi({}, upgrading(), echo());
     const { port } = await listen(api, api.over(app));
     const get = (path: string): Promise<string> =>
       raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -1029,7 +1029,7 @@ describe("upgrades", () => {
 
   test("X-UPG-1 two apis of one server each accept the upgrades below their own mount path", async () => {
     const paths: readonly string[][] = [[], []];
-    const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
+    const [first, second] = paths.map((list) => createApi({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
     const { port, server } = await listen(
       first,
@@ -1063,7 +1063,7 @@ describe("upgrades", () => {
 
   test("X-UPG-1 two apis that a listener hides are distinguished by the mount paths given to attach()", async () => {
     const paths: readonly string[][] = [[], []];
-    const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
+    const [first, second] = paths.map((list) => createApi({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
     const { port, server } = await listen(first, (_incoming, response) => response.end());
     first.attach(server, "/a");
@@ -1075,7 +1075,7 @@ describe("upgrades", () => {
   });
 
   test("X-UPG-1 upgrades find the api in applications that store their layers in other ways", async () => {
-    const api = apiOf({}, upgrading(), echo());
+    const api = createApi({}, upgrading(), echo());
     // Express 4: the getter of the router throws, the layer keeps its match; connect: the layer has a route
     const layer = {
       handle: api,
@@ -1105,13 +1105,13 @@ describe("upgrades", () => {
   });
 
   test("X-UPG-1 the path of an upgrade is matched below the mount", async () => {
-    const api = apiOf({}, upgrading(), echo());
+    const api = createApi({}, upgrading(), echo());
     const { port } = await listen(api, express().use("/db/x", api));
     expect(await upgrade(port, "/db/x/v1/sockets")).toContain("101");
   });
 
   test("X-UPG-1 an api in another listener accepts upgrades after its first request, or once attached", async () => {
-    const api = apiOf({}, upgrading(), echo());
+    const api = createApi({}, upgrading(), echo());
     const { port, server, request } = await listen(api, (incoming, response) => api(incoming, response));
     await api.ready;
     expect(server.listenerCount("upgrade")).toBe(0);
@@ -1140,7 +1140,7 @@ describe("upgrades", () => {
   });
 
   test("X-UPG-1 servers of the process that do not serve the api get no upgrade listener", async () => {
-    const api = apiOf({}, upgrading(), echo());
+    const api = createApi({}, upgrading(), echo());
     open.push(() => api.close());
     const otherServer = createServer((_, response) => response.end("other"));
     otherServer.listen(0, "127.0.0.1");

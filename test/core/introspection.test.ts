@@ -7,7 +7,7 @@ import {
   mayUseColumn,
   mayUseRelation,
   mayUseSchema,
-  nameKey,
+  buildNameKey,
   findRelation,
   findRoutines,
   type Model,
@@ -269,26 +269,26 @@ describe("types", () => {
   });
 
   test("G-TYP-24 enums, domains, composites, arrays and ranges are loaded", () => {
-    const typeOf = (relation: string, name: string) => model.types.get(columnIn(model, relation, name).type);
-    expect(typeOf("certificates", "rating")).toMatchObject({
+    const findType = (relation: string, name: string) => model.types.get(columnIn(model, relation, name).type);
+    expect(findType("certificates", "rating")).toMatchObject({
       kind: "enum",
       labels: ["ordinary", "able", "master"],
       sqlName: "sea.rating",
       category: "E",
     });
-    const shade = typeOf("paints", "shade");
+    const shade = findType("paints", "shade");
     expect(shade).toMatchObject({ kind: "domain", sqlName: "sea.colour" });
     expect(model.types.get(shade?.base ?? 0)?.name).toBe("int4");
-    expect(typeOf("beacons", "pos")?.attributes?.map(({ name }) => name)).toEqual(["lat", "lon"]);
-    const lamps = typeOf("beacons", "lamps");
+    expect(findType("beacons", "pos")?.attributes?.map(({ name }) => name)).toEqual(["lat", "lon"]);
+    const lamps = findType("beacons", "lamps");
     expect(lamps).toMatchObject({ kind: "array", sqlName: 'sea."position"[]' });
     expect(model.types.get(lamps?.element ?? 0)?.name).toBe("position");
-    expect(typeOf("charters", "period")?.kind).toBe("range");
+    expect(findType("charters", "period")?.kind).toBe("range");
     expect(model.types.get(relationIn(model, "ports").rowType)).toMatchObject({
       kind: "composite",
       relation: { schema: "sea", name: "ports" },
     });
-    expect(typeOf("kinds", "c_ltree")).toMatchObject({ name: "ltree", sqlName: "public.ltree" });
+    expect(findType("kinds", "c_ltree")).toMatchObject({ name: "ltree", sqlName: "public.ltree" });
   });
 
   test("R-RPC-4 a cast to the SQL name of a type has no length limit", async () => {
@@ -505,7 +505,7 @@ describe("privileges", () => {
     const { model: visibleModel } = await load({ loginRole: "sea_login" });
     expect([...visibleModel.relations.keys()]).toEqual([...model.relations.keys()]);
     expect([...visibleModel.routines.keys()]).toEqual([...model.routines.keys()]);
-    expect(visibleModel.relations.get(nameKey({ schema: "sea", name: "certificates" }))).toEqual(
+    expect(visibleModel.relations.get(buildNameKey({ schema: "sea", name: "certificates" }))).toEqual(
       relationIn(model, "certificates"),
     );
   });

@@ -2,7 +2,7 @@
 import { without, type Plugin, type PresetPart } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 
-export const pluginOf = (name: string): Plugin => {
+export const getPlugin = (name: string): Plugin => {
   const match = fullCompat({}).plugins.find((plugin) => plugin.name === name);
   if (match === undefined) throw new Error(`fullCompat has no plugin "${name}"`);
   return match;
@@ -11,7 +11,7 @@ export const pluginOf = (name: string): Plugin => {
 /** Returns the plugin, and then all plugins that require it directly or indirectly. */
 export const withDependents = (name: string): readonly string[] => {
   const { plugins } = fullCompat({});
-  const removedNames = new Set([pluginOf(name).name]);
+  const removedNames = new Set([getPlugin(name).name]);
   for (let size = 0; size !== removedNames.size;) {
     size = removedNames.size;
     for (const plugin of plugins)

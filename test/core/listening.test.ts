@@ -5,7 +5,7 @@ import { capabilities, testDatabase } from "../support/database.ts";
 import { startLive } from "../support/live.ts";
 import { startDatabaseProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
-import { logOf } from "../production/failures.ts";
+import { createLog } from "../production/failures.ts";
 
 const database = await testDatabase();
 
@@ -46,9 +46,9 @@ test.skipIf(!capabilities.realServer)(
 );
 
 test.skipIf(!capabilities.realServer)(
-  "R-SC-10 a DATABASE_DIRECT_URL with a refused login causes a warning",
+  "R-SC-10 a DATABASE_DIRECT_URL with a rejected login causes a warning",
   async () => {
-    const { lines, logger } = logOf();
+    const { lines, logger } = createLog();
     const api = await startApi({ databaseDirectUrl: database.urlAs("listening_nobody"), logger });
     await until(
       () => lines.some(({ level, message }) => level === "warn" && message === "failed to connect for notifications"),

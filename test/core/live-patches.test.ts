@@ -4,21 +4,21 @@ import { describe, expect, test } from "vitest";
 import {
   applyPatch,
   LivePatchError,
-  livePatches,
-  liveRows,
+  createGraphqlPatchApplier,
+  createRestPatchApplier,
   type PatchOperation,
 } from "../../plugins/live/patches/client.ts";
 import { diff } from "../../plugins/live/patches/diff.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
-const patchOf = (before: string, after: string): readonly PatchOperation[] | undefined => {
+const computePatch = (before: string, after: string): readonly PatchOperation[] | undefined => {
   const text = diff(before, after);
   return text === undefined ? undefined : (JSON.parse(text) as readonly PatchOperation[]);
 };
 
 /** The operations of the patch. Blanks make the new text longer, so that a patch of any length is used. */
 const changes = (before: unknown, after: unknown): readonly PatchOperation[] => {
-  const patch = patchOf(JSON.stringify(before), `${JSON.stringify(after)}${" ".repeat(10_000)}`);
+  const patch = computePatch(JSON.stringify(before), `${JSON.stringify(after)}${" ".repeat(10_000)}`);
   expect(patch).toBeDefined();
   expect(applyPatch(before, patch!)).toEqual(after);
   return patch!;
@@ -52,7 +52,7 @@ test("X-PAT-4 a patch turns the old value into the new value", () => {
   fc.assert(
     fc.property(value, value, blank, (a, b, space) => {
       const [before, after] = [write(a, space), write(b, "") + " ".repeat(5000)];
-      const patch = patchOf(before, after);
+      const patch = computePatch(before, after);
       const old = JSON.parse(before);
       const copy = structuredClone(old);
       expect(patch).toBeDefined();
@@ -70,7 +70,7 @@ test("X-PAT-5 in lists of rows any row may be added, removed, changed and moved"
     fc.property(list, list, (a, b) => {
       const before = JSON.stringify({ rows: a });
       const after = JSON.stringify({ rows: b });
-      const patch = patchOf(before, after + " ".repeat(20_000))!;
+      const patch = computePatch(before, after + " ".repeat(20_000))!;
       expect(applyPatch(JSON.parse(before), patch)).toEqual(JSON.parse(after));
     }),
     { numRuns: 1000 },
@@ -152,8 +152,8 @@ describe("patches that are too long", () => {
       "shuffled rows",
       (length) => [JSON.stringify(list(length)), JSON.stringify(list(length).sort((a, b) => place(a) - place(b)))],
     ],
-  ])("X-PAT-4 a comparison takes linear time: %s", async (_, textsOf) => {
-    const texts = new Map([1000, 4000].map((size) => [size, textsOf(size)]));
+  ])("X-PAT-4 a comparison takes linear time: %s", async (_, buildTexts) => {
+    const texts = new Map([1000, 4000].map((size) => [size, buildTexts(size)]));
     for (const [before, after] of texts.values()) {
       const patch = diff(before, after);
       if (patch !== undefined) expect(patch.length).toBeLessThan(after.length);
@@ -196,7 +196,7 @@ describe("the client", () => {
     ["an inherited member", { op: "replace", path: "/constructor", value: 1 }],
     ["a test that fails", { op: "test", path: "/n", value: 2 }],
     ["a move from nowhere", { op: "move", from: "/list/3", path: "/n" }],
-  ])("X-PAT-6 a patch that does not fit is refused: %s", (_title, operation) => {
+  ])("X-PAT-6 a patch that does not fit is rejected: %s", (_title, operation) => {
     const document = { list: [1, 2, 3], n: 1 };
     expect(() => applyPatch(document, [operation])).toThrow(LivePatchError);
     expect(document).toEqual({ list: [1, 2, 3], n: 1 });
@@ -215,7 +215,7 @@ describe("the client", () => {
   });
 
   test("X-PAT-6 a missing version is noticed, a repeated one is not applied twice", () => {
-    const next = livePatches();
+    const next = createGraphqlPatchApplier();
     const patch = [{ op: "replace", path: "/n", value: 2 }];
     const first = { data: { n: 1 }, extensions: { live: { version: 1 } } };
     const second = { extensions: { live: { version: 2, patch } } };
@@ -224,14 +224,14 @@ describe("the client", () => {
     expect(next<any>(second).data).toEqual({ n: 2 });
     expect(() => next<any>({ extensions: { live: { version: 4, patch } } })).toThrow("version 4 does not follow 2");
     expect(next<any>({ data: { n: 9 }, extensions: { live: { version: 1 } } }).data).toEqual({ n: 9 });
-    expect(() => livePatches()<any>(second)).toThrow(LivePatchError);
+    expect(() => createGraphqlPatchApplier()<any>(second)).toThrow(LivePatchError);
     expect(next<any>({ data: 1 })).toEqual({ data: 1 });
     const errorResult = { errors: [{ message: "x" }], extensions: { live: { version: 1, patch } } };
     expect(next(errorResult)).toBe(errorResult);
   });
 
   test("X-PAT-6 events of REST are applied", () => {
-    const next = liveRows<readonly number[]>();
+    const next = createRestPatchApplier<readonly number[]>();
     expect(next('{"version":1,"data":[1]}')).toEqual([1]);
     expect(next('{"version":2,"patch":[{"op":"add","path":"/1","value":2}]}')).toEqual([1, 2]);
     expect(() => next('{"version":4,"patch":[]}')).toThrow(LivePatchError);

@@ -7,7 +7,7 @@ import {
   resolveOptions,
   findRoutines,
   collectSettings,
-  toStatement,
+  compileSql,
   type Column,
   type IntrospectContext,
   type Model,
@@ -72,7 +72,7 @@ const loadWith = async (
     queryLater: () => Promise.resolve([]), // none of these plugins calls it
     query: <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
       queryCount += 1;
-      const { text, slots } = toStatement(statement);
+      const { text, slots } = compileSql(statement);
       const values = slots.map((slot) => ("fixed" in slot ? slot.fixed : null));
       const rows = last.then(async () => (await client.query(text, values)).rows as readonly Row[]);
       last = rows.catch(() => undefined); // the caller gets the error

@@ -38,7 +38,7 @@ const definitions = readdirSync(`${root}plugins`, { recursive: true, encoding: "
     const definedNames = Array.from(names, ([, name = ""]) => name);
     return definedNames.length === 0 ? [] : [{ file, isPresent: definedNames.some((name) => present.has(name)) }];
   });
-const foldersOf = (isPresent: boolean): ReadonlySet<string> =>
+const listFolders = (isPresent: boolean): ReadonlySet<string> =>
   new Set(definitions.filter((definition) => definition.isPresent === isPresent).map(({ file }) => dirname(file)));
 
 test("X-PRE-3 minimal loads core and the REST surface", () => {
@@ -52,8 +52,8 @@ test("X-PRE-3 minimal loads no file of a plugin that it leaves out", () => {
 });
 
 test("X-PRE-3 minimal loads only api.ts of a folder none of whose plugins it has", () => {
-  const usedFolders = foldersOf(true);
-  const unusedFolders = [...foldersOf(false)].filter((folder) => !usedFolders.has(folder));
+  const usedFolders = listFolders(true);
+  const unusedFolders = [...listFolders(false)].filter((folder) => !usedFolders.has(folder));
   expect(unusedFolders).toContain("plugins/graphql/types");
   expect([...loadedFiles].filter((file) => !file.endsWith("/api.ts") && unusedFolders.includes(dirname(file)))).toEqual(
     [],

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import { capabilities, openDatabase } from "../support/database.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -90,7 +90,7 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
     {
       plugin: "remote-schema-fields",
       spec: "@graphql-tools/wrap@11",
-      options: { metadata: documentOf([table("album")], { remote_schemas: [remote] }) },
+      options: { metadata: buildMetadataDocument([table("album")], { remote_schemas: [remote] }) },
     },
     { plugin: "job-queue", spec: "graphile-worker@0.16", has: ["schedules"] },
     { plugin: "mcp", spec: "@modelcontextprotocol/sdk", path: "/mcp", options: { anonRole: "music_reader" } },
@@ -137,7 +137,7 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
     ["neither", [table("album")], {}, 0],
   ])("C-CHK-1b relapi check with %s", async (_, tables, extraKeys, code) => {
     const metadata = join(folder, "metadata.json");
-    writeFileSync(metadata, JSON.stringify(documentOf(tables, extraKeys)));
+    writeFileSync(metadata, JSON.stringify(buildMetadataDocument(tables, extraKeys)));
     const env = {
       PATH: process.env["PATH"],
       DATABASE_URL: options.databaseUrl,

@@ -5,8 +5,7 @@ import { compose, RelApiError, type Plugin, type RelApiOptions } from "../../cor
 import { actions, type Action } from "../../plugins/services/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
-
-const errorOf = ({ errors }: any): unknown => errors[0];
+import { readError } from "../support/cases.ts";
 
 const serve = (plugin: Plugin): Promise<TestApi> =>
   startApi(forGraphql({ preset: (options: RelApiOptions) => compose(fullCompat(options), plugin) }));
@@ -40,7 +39,7 @@ test("X-ACT-9 a function answers the field, with the arguments and the session",
 
 test("X-ACT-9 errors that the function throws on purpose are shown, others are logged", async () => {
   const target = await serveActions({
-    refuse: {
+    reject: {
       output: "Int",
       run: () => {
         throw new RelApiError({
@@ -59,12 +58,12 @@ test("X-ACT-9 errors that the function throws on purpose are shown, others are l
     },
     misfit: { output: "Int", run: () => "text" },
   });
-  expect(errorOf(await target.gql("mutation { refuse }"))).toEqual({
+  expect(readError(await target.gql("mutation { reject }"))).toEqual({
     message: "no",
     extensions: { code: "no", why: 1 },
   });
   for (const field of ["fail", "misfit"])
-    expect(errorOf(await target.gql(`mutation { ${field} }`))).toMatchObject({ message: "internal error" });
+    expect(readError(await target.gql(`mutation { ${field} }`))).toMatchObject({ message: "internal error" });
 });
 
 test("X-ACT-16 a schema of zod checks and converts the arguments, and types the input of the function", async () => {
@@ -86,8 +85,8 @@ test("X-ACT-16 a schema of zod checks and converts the arguments, and types the 
     greet: "ADA 1815",
     echo: "b",
   });
-  const refusal = await target.gql('mutation { greet(name: "A", born: "x") }');
-  expect(errorOf(refusal)).toEqual({
+  const rejection = await target.gql('mutation { greet(name: "A", born: "x") }');
+  expect(readError(rejection)).toEqual({
     message: "name: Too small: expected string to have >=2 characters; born: Invalid ISO date",
     extensions: { code: "validation-failed", path: "$.selectionSet.greet" },
   });
@@ -106,8 +105,8 @@ test("X-ACT-16 a schema may be asynchronous and have issues without a path, and 
     }),
   );
   expect((await target.gql("mutation { add(a: 1, b: 2) }")).data).toEqual({ add: 3 });
-  expect(errorOf(await target.gql("mutation { add(a: 1, b: 1) }"))).toMatchObject({ message: "a equals b" });
-  expect(errorOf(await target.gql("mutation { fail(a: 1, b: 1) }"))).toMatchObject({ message: "internal error" });
+  expect(readError(await target.gql("mutation { add(a: 1, b: 1) }"))).toMatchObject({ message: "a equals b" });
+  expect(readError(await target.gql("mutation { fail(a: 1, b: 1) }"))).toMatchObject({ message: "internal error" });
 });
 
 test.each([
@@ -136,12 +135,12 @@ test.each<[string, unknown]>([
   ["a: its inputSchema does not implement Standard Schema", { a: { output: "Int", run, inputSchema: null } }],
   ["a: its roles are no list of names", { a: { output: "Int", run, roles: "reader" } }],
   ["a: its description is not a string", { a: { output: "Int", run, description: 1 } }],
-])("X-ACT-9 X-ACT-16 options that do not fit are refused: %s", (message, definitions) => {
-  const typedDefinitions = definitions as Readonly<Record<string, Action>>; // the types refuse them too
+])("X-ACT-9 X-ACT-16 options that do not fit are rejected: %s", (message, definitions) => {
+  const typedDefinitions = definitions as Readonly<Record<string, Action>>; // the types reject them too
   expect(() => actions(typedDefinitions)).toThrow(`actions: ${message}`);
 });
 
-test("X-ACT-9 types that are not text, and SDL with a second field, are refused", async () => {
+test("X-ACT-9 types that are not text, and SDL with a second field, are rejected", async () => {
   expect(() => actions({}, {} as string)).toThrow("actions: the second argument is not a string of SDL");
   await expect(serveActions({ a: { output: "Int b: Int", run } })).rejects.toThrow(
     "actions: a: its args and output declare another field",

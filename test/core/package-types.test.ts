@@ -24,7 +24,9 @@ const allTools = (process.env["ALL_TOOLS"] ?? "") !== "";
  * Returns the compiler's errors for each file that uses the package. They are compiled together, so each sees the
  * imports of the others.
  */
-const errorsOf = <Name extends string>(texts: Readonly<Record<Name, string>>): Readonly<Record<Name, string>> => {
+const collectCompileErrors = <Name extends string>(
+  texts: Readonly<Record<Name, string>>,
+): Readonly<Record<Name, string>> => {
   const names = Object.keys(texts) as Name[];
   for (const name of names) writeFileSync(join(folder, `${name}.ts`), texts[name]);
   const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "node"];
@@ -82,7 +84,7 @@ describe("the types in an application", () => {
       ] as const;
       declare module "relapi" {
         interface ResolvedOptions extends ValuesOf<typeof settings> {}
-        interface Limits extends ValuesOf<typeof limits> {}
+        interface RequestLimits extends ValuesOf<typeof limits> {}
       }
       const near = definePlugin({
         name: "near",
@@ -153,7 +155,7 @@ describe("types of the package", () => {
     `,
     unknown: `import type { OperatorSpec } from "relapi";\nexport const soap: OperatorSpec["soap"] = 1;\n`,
   };
-  const errors = errorsOf(texts);
+  const errors = collectCompileErrors(texts);
 
   test("X-TYP-1 an import from the package has the members that the surfaces add to declared parts and to the api", () => {
     expect(errors.known).toBe("");
@@ -166,14 +168,14 @@ describe("types of the package", () => {
 
 test("X-PAT-6 relapi/live-client has its types", () => {
   const using = (rows: string): string => `
-      import { applyPatch, livePatches, liveRows, type PatchOperation } from "relapi/live-client";
-      const rows = liveRows<readonly { readonly id: number }[]>();
+      import { applyPatch, createGraphqlPatchApplier, createRestPatchApplier, type PatchOperation } from "relapi/live-client";
+      const rows = createRestPatchApplier<readonly { readonly id: number }[]>();
       export const ids: number[] = rows("").map(({ id }) => ${rows});
       const operations: readonly PatchOperation[] = [{ op: "move", from: "/a", path: "/b" }];
       export const patched: { readonly a: number } = applyPatch({ a: 1 }, operations);
-      export const next: { readonly data?: string } = livePatches()({ data: "whole" });
+      export const next: { readonly data?: string } = createGraphqlPatchApplier()({ data: "whole" });
     `;
-  const errors = errorsOf({ right: using("id"), wrong: using("String(id)") });
+  const errors = collectCompileErrors({ right: using("id"), wrong: using("String(id)") });
   expect(errors.right).toBe("");
   expect(errors.wrong).toContain("Type 'string[]' is not assignable to type 'number[]'");
 });
@@ -189,15 +191,15 @@ test("X-SET-8 each preset has the options of all presets, with their types", () 
   });
   const options = [...wrongValues, ["database", "5"], ["logger", "5"]];
   const calls = presets.flatMap((preset) => options.map(([name, value]) => `${preset}({ ${name}: ${value} });`));
-  const errors = errorsOf({
+  const errors = collectCompileErrors({
     right: using("maxAliases"),
     wrong: using("maxAliasess"),
     calls: head + calls.join("\n"), // one line for each
   });
   expect(errors.right).toBe("");
   expect(errors.wrong).toContain("Did you mean to write 'maxAliases'?");
-  const refusedCalls = [...errors.calls.matchAll(/^calls\.ts\((\d+),/gm)].map(([, line]) => calls[Number(line) - 2]);
-  expect(calls.filter((call) => !refusedCalls.includes(call))).toEqual([]);
+  const rejectedCalls = [...errors.calls.matchAll(/^calls\.ts\((\d+),/gm)].map(([, line]) => calls[Number(line) - 2]);
+  expect(calls.filter((call) => !rejectedCalls.includes(call))).toEqual([]);
 });
 
 test("X-TYP-1 a surface of your own adds its members", () => {
@@ -211,5 +213,5 @@ test("X-TYP-1 a surface of your own adds its members", () => {
       export const graphql: OperatorSpec["graphql"] = "_near";
       export const call = (api: RelApi) => api.soap("<near/>");
     `;
-  expect(errorsOf({ own: soapTypes })).toEqual({ own: "" });
+  expect(collectCompileErrors({ own: soapTypes })).toEqual({ own: "" });
 });

@@ -34,7 +34,7 @@ const sources = ["core", "plugins", "presets"].flatMap((folder) =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => join(folder, name).replaceAll("\\", "/")),
 );
-const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
+const readText = (path: string): string => readFileSync(join(root, path), "utf8");
 
 test("C-PKG-1 the lock file has the optional packages of every platform", () => {
   const missingPackages = Object.entries(lockedPackages).flatMap(([path, { optionalDependencies = {} }]) =>
@@ -67,7 +67,7 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
   const importedPackages = new Set(
     sources
       .filter((path) => path !== "presets/cli/project-files.ts") // license texts of another project
-      .map((path) => textOf(path).replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""))
+      .map((path) => readText(path).replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""))
       .flatMap((text) => [
         ...text.matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
         // loaded when it is used
@@ -93,9 +93,9 @@ test("C-PKG-4 the exports are the two entry points, the client, presets, familie
     .filter((path) => /^presets\/(?:minimal|plus|[a-z]+-compat)\.ts$|^plugins\/\w+\/(?:index|api)\.ts$/.test(path))
     .map((path) => path.replace(/\.ts$/, ""));
   const fixedExports = [".", "./presets", "./live-client", "./package.json"];
-  const nameOf = (path: string): string => `./${path.replace(/\/index$/, "")}`;
-  expect(Object.keys(manifest.exports).sort()).toEqual([...fixedExports, ...entryPoints.map(nameOf)].sort());
-  for (const path of entryPoints) expect(manifest.exports[nameOf(path)]).toBe(`./dist/${path}.js`);
+  const getExportName = (path: string): string => `./${path.replace(/\/index$/, "")}`;
+  expect(Object.keys(manifest.exports).sort()).toEqual([...fixedExports, ...entryPoints.map(getExportName)].sort());
+  for (const path of entryPoints) expect(manifest.exports[getExportName(path)]).toBe(`./dist/${path}.js`);
 });
 
 test("C-PKG-4 the index of a family exports every plugin of its folder", async () => {
@@ -105,7 +105,7 @@ test("C-PKG-4 the index of a family exports every plugin of its folder", async (
   for (const family of families) {
     const files = sources.filter((path) => path.startsWith(`plugins/${family}/`));
     const definedNames = files.flatMap((path) =>
-      Array.from(textOf(path).matchAll(definition), ([, name = ""]) => name),
+      Array.from(readText(path).matchAll(definition), ([, name = ""]) => name),
     );
     const exportedNames = Object.keys(await import(`../../dist/plugins/${family}/index.js`));
     expect(exportedNames).toEqual(expect.arrayContaining(definedNames));
@@ -119,7 +119,7 @@ test("C-PKG-4 P-GEN-1 the package exports every import of its documentation and 
     .map((name) => `docs/${name}`);
   const importers = ["README.md", ...pages, ...sources.filter((path) => path.startsWith("plugins/plus/"))];
   const importedNames = importers
-    .flatMap((path) => [...textOf(path).matchAll(/^import \{([^}]*)\} from "(?:relapi|[./]+core\/index\.ts)"/gm)])
+    .flatMap((path) => [...readText(path).matchAll(/^import \{([^}]*)\} from "(?:relapi|[./]+core\/index\.ts)"/gm)])
     .flatMap(([, names = ""]) => names.split(","))
     .flatMap((name) => /^\s*(?!type )(\w+)/.exec(name)?.[1] ?? []);
   expect(importedNames).toContain("definePlugin");
@@ -133,10 +133,10 @@ test("C-PKG-4c C-PKG-11 the package is small, and has licences but no tests, map
   const paths: readonly string[] = files.map(({ path }: { readonly path: string }) => path);
   expect(paths.filter((path) => /\.map$|^dist\/test\//.test(path))).toEqual([]);
   const modules = paths.filter((path) => path.endsWith(".js"));
-  expect(modules.filter((path) => textOf(path).includes("//# sourceMappingURL="))).toEqual([]);
+  expect(modules.filter((path) => readText(path).includes("//# sourceMappingURL="))).toEqual([]);
   expect(paths).toContain("dist/presets/standalone.js");
   expect(size).toBeLessThan(5_000_000);
-  const licences = textOf("dist/THIRD-PARTY-LICENSES.txt");
+  const licences = readText("dist/THIRD-PARTY-LICENSES.txt");
   for (const name of ["commander", "graphql", "graphql-http", "graphql-ws", "inflection", "json-p3", "tapable"])
     expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
   for (const name of ["swagger-ui-dist", "graphiql", "monaco-editor", "react"])

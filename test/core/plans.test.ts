@@ -14,10 +14,10 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-const nodesOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+const listNodes = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(listNodes)];
 
-const tablesOf = (node: PlanNode): readonly string[] =>
-  nodesOf(node).flatMap((child) => (child["Relation Name"] === undefined ? [] : [child["Relation Name"]]));
+const listTables = (node: PlanNode): readonly string[] =>
+  listNodes(node).flatMap((child) => (child["Relation Name"] === undefined ? [] : [child["Relation Name"]]));
 
 describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   if (!capabilities.realServer) return;
@@ -30,7 +30,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   await api.reload();
 
   /** The plan of the last statement, as text. */
-  const planOf = async (): Promise<string> => {
+  const explainLast = async (): Promise<string> => {
     const connection = await api.database.connect();
     try {
       await connection.query("set jit = off");
@@ -52,11 +52,11 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   const rest = async (path: string, parts?: RequestParts): Promise<string> => {
     const answer = await api.get(path, parts);
     expect(answer.status, answer.text).toBe(200);
-    return planOf();
+    return explainLast();
   };
   const graphql = async (query: string): Promise<string> => {
     expect(await api.gql(query)).toHaveProperty("data");
-    return planOf();
+    return explainLast();
   };
 
   describe("positions of impossible nulls", () => {
@@ -113,9 +113,9 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   describe("pages with related data", () => {
     /** Checks that a limiting node reads only the table of the page, and each other table for at most `rows` rows. */
     const findsPageFirst = (plan: PlanNode, table: string, rows: number): void => {
-      const cuts = nodesOf(plan).filter((node) => ["Limit", "Unique"].includes(node["Node Type"]));
-      expect(cuts.map((node) => [...new Set(tablesOf(node))])).toContainEqual([table]);
-      for (const node of nodesOf(plan))
+      const cuts = listNodes(plan).filter((node) => ["Limit", "Unique"].includes(node["Node Type"]));
+      expect(cuts.map((node) => [...new Set(listTables(node))])).toContainEqual([table]);
+      for (const node of listNodes(plan))
         if (node["Relation Name"] !== undefined && node["Relation Name"] !== table)
           expect(node["Actual Loops"], JSON.stringify(plan, undefined, 1)).toBeLessThanOrEqual(rows);
     };
@@ -174,7 +174,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
 
   describe("objects of rows", () => {
     const subPlans = (plan: PlanNode): number =>
-      nodesOf(plan).filter((node) => node["Node Type"] === "Result" && (node["Actual Loops"] ?? 0) > 1).length;
+      listNodes(plan).filter((node) => node["Node Type"] === "Result" && (node["Actual Loops"] ?? 0) > 1).length;
 
     test("X-PLN-3 the nodes of an aggregate with a limit need no subquery for each row", async () => {
       const { data } = await api.gql(
@@ -185,7 +185,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(totals).toEqual([...totals].sort((a, b) => b - a));
       const plan = await analyzePlan();
       expect(subPlans(plan)).toBe(0);
-      for (const node of nodesOf(plan)) if (node["Relation Name"] === "customer") expect(node["Actual Loops"]).toBe(30);
+      for (const node of listNodes(plan))
+        if (node["Relation Name"] === "customer") expect(node["Actual Loops"]).toBe(30);
     });
 
     test("X-PLN-3 the rows that a write returns need no subquery for each row", async () => {
@@ -258,10 +259,10 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   });
 
   describe("many conditions on related rows", () => {
-    const countOf = (part: RegExp): number => recorder.text().match(part)?.length ?? 0;
+    const countMatches = (part: RegExp): number => recorder.text().match(part)?.length ?? 0;
     /** Counts the conditions of the statement, and those that PostgreSQL cannot plan as a join. */
-    const shape = () => ({ conditions: countOf(/exists \(/g), apart: countOf(/\) is true/g) });
-    const idsOf = async (where: string): Promise<readonly number[]> => {
+    const shape = () => ({ conditions: countMatches(/exists \(/g), apart: countMatches(/\) is true/g) });
+    const fetchIds = async (where: string): Promise<readonly number[]> => {
       const answer = await api.gql(`{ purchase(where: ${where}, order_by: {id: asc}) { id } }`);
       return answer.data.purchase.map(({ id }: { id: number }) => id);
     };
@@ -269,17 +270,17 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
 
     test("X-PLN-5a six conditions side by side become joins, and all others are separate", async () => {
       const conditions = Array.from({ length: 120 }, (_, i) => `{customer: {id: {_gt: ${i * 10}}}}`);
-      const ids = await idsOf(`{_and: [${[smallIds, ...conditions].join()}]}`);
+      const ids = await fetchIds(`{_and: [${[smallIds, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 120, apart: 114 });
-      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {customer: {id: {_gt: 1190}}}]}`));
+      expect(ids).toEqual(await fetchIds(`{_and: [${smallIds}, {customer: {id: {_gt: 1190}}}]}`));
       expect(ids.length).toBeGreaterThan(5);
     });
 
     test("X-PLN-5a six negated conditions side by side become joins, and all others are separate", async () => {
       const conditions = Array.from({ length: 60 }, (_, i) => `{_not: {items: {qty: {_eq: ${i + 2}}}}}`);
-      const ids = await idsOf(`{_and: [${[smallIds, ...conditions].join()}]}`);
+      const ids = await fetchIds(`{_and: [${[smallIds, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 60, apart: 54 });
-      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {_not: {items: {qty: {_gt: 1}}}}]}`));
+      expect(ids).toEqual(await fetchIds(`{_and: [${smallIds}, {_not: {items: {qty: {_gt: 1}}}}]}`));
       expect(ids.length).toBeGreaterThan(5);
     });
 
@@ -287,20 +288,20 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       depth === 0 ? where : wrap(around(where, depth - 1, wrap));
 
     test("X-PLN-5a every seventh of nested conditions is separate", async () => {
-      const ids = await idsOf(
+      const ids = await fetchIds(
         `{_and: [${smallIds}, ${around("{id: {_gt: 1000}}", 9, (where) => `{customer: {purchases: ${where}}}`)}]}`,
       );
       expect(shape()).toEqual({ conditions: 18, apart: 2 }); // six are joins, one is separate, and so on
-      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
+      expect(ids).toEqual(await fetchIds(`{_and: [${smallIds}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
     });
 
     test("X-PLN-5a conditions below eight nested or are looked up", async () => {
       const wrap = (where: string): string =>
         `{_or: [{id: {_lt: 0}}, {customer: {id: {_gt: 0}, purchases: ${where}}}]}`;
-      const ids = await idsOf(`{_and: [${smallIds}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
-      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {customer: {purchases: {id: {_eq: 5}}}}]}`));
+      const ids = await fetchIds(`{_and: [${smallIds}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
+      expect(ids).toEqual(await fetchIds(`{_and: [${smallIds}, {customer: {purchases: {id: {_eq: 5}}}}]}`));
       // matches no row, because the statement takes ten times as long with each level
-      await idsOf(`{_and: [{id: {_lt: 0}}, ${around("{id: {_eq: 5}}", 9, wrap)}]}`);
+      await fetchIds(`{_and: [{id: {_lt: 0}}, ${around("{id: {_eq: 5}}", 9, wrap)}]}`);
       expect(recorder.text().match(/ or exists/g)).toHaveLength(9);
       expect(recorder.text().match(/offset 0\)/g)).toHaveLength(1);
     });
@@ -367,7 +368,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       body: { customer: 4711 },
     });
     expect(answer.json()).toHaveLength(5);
-    const plan = await planOf();
+    const plan = await explainLast();
     expect(plan).toMatch(/Index Scan Backward using purchase_customer_id_placed_at_idx/);
     expect(plan).not.toMatch(/Sort|json_to_record/);
   });

@@ -96,7 +96,7 @@ const oddSurface = (members: Partial<Surface> = {}): Surface => ({
   name: "odd",
   match: (path) => path.startsWith("/odd/"),
   handle: () => plain("fine"),
-  encodeError: ({ status }) => ({ status, headers: [], body: "refused" }),
+  encodeError: ({ status }) => ({ status, headers: [], body: "rejected" }),
   ...members,
 });
 

@@ -58,7 +58,7 @@ const start = (...parts: readonly PresetPart[]): RelApi => {
   return api;
 };
 
-const namesOf = (...parts: readonly PresetPart[]): readonly string[] =>
+const listPluginNames = (...parts: readonly PresetPart[]): readonly string[] =>
   orderPlugins(compose(...parts)).map((item) => item.name);
 
 describe("composition", () => {
@@ -83,13 +83,13 @@ describe("composition", () => {
     expect(compose(a, { plugins: [a], options: {} }).plugins).toEqual([a]);
   });
 
-  test("X-START-3 two plugins of one name are refused, with the parts of the preset that they are in", () => {
+  test("X-START-3 two plugins of one name are rejected, with the parts of the preset that they are in", () => {
     expect(() => compose(plugin("fuzzy-operator"), plugin("b"), without("b"), plugin("fuzzy-operator"))).toThrow(
       'plugin name "fuzzy-operator" is used twice (parts 1 and 4 of the preset): rename one or remove it with without("fuzzy-operator")',
     );
   });
 
-  test("X-START-2 an unknown name in without is refused, with the known names", () => {
+  test("X-START-2 an unknown name in without is rejected, with the known names", () => {
     expect(() => compose(plugin("a"), plugin("b"), without("c"))).toThrow(
       'without("c"), part 3 of the preset: no preceding part has a plugin of that name; known plugins: "a", "b"',
     );
@@ -100,28 +100,23 @@ describe("order", () => {
   test("X-PRE-2 required plugins are applied first, then the stage decides, then the order of the list", () => {
     const latePlugin = plugin("late", { stage: Stage.late });
     const earlyPlugin = plugin("early", { stage: Stage.early });
-    expect(namesOf(latePlugin, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), earlyPlugin)).toEqual([
-      "early",
-      "b",
-      "z",
-      "a",
-      "late",
-    ]);
+    expect(
+      listPluginNames(latePlugin, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), earlyPlugin),
+    ).toEqual(["early", "b", "z", "a", "late"]);
   });
 
   test("X-START-2 the member before orders two plugins if both are present", () => {
     const preset = { plugins: [], options: {}, knownPlugins: ["absent"] };
-    expect(namesOf(preset, plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual([
+    expect(listPluginNames(preset, plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual([
       "notify",
       "poll",
     ]);
   });
 
   test("X-PRE-2 a late plugin that an early one requires is applied before it", () => {
-    expect(namesOf(plugin("a", { stage: Stage.early, requires: ["b"] }), plugin("b", { stage: Stage.late }))).toEqual([
-      "b",
-      "a",
-    ]);
+    expect(
+      listPluginNames(plugin("a", { stage: Stage.early, requires: ["b"] }), plugin("b", { stage: Stage.late })),
+    ).toEqual(["b", "a"]);
   });
 
   test("X-PRE-2 plugins are applied in their order", async () => {
@@ -152,7 +147,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-START-1 a requirement that is not a known name is refused with the known names", () => {
+  test("X-START-1 a requirement that is not a known name is rejected with the known names", () => {
     expect(() => relApi(compose(plugin("a"), plugin("b", { requires: ["lively-queries"] })))).toThrow(
       'plugin "b" requires "lively-queries", which the preset does not contain: add it or remove "b"; known plugins: "a", "b"',
     );
@@ -167,7 +162,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-START-2 an unknown name in before is refused, with a similar one", () => {
+  test("X-START-2 an unknown name in before is rejected, with a similar one", () => {
     expect(() => start(plugin("poll-changes"), plugin("b", { before: ["poll-chnages"] }))).toThrow(
       'plugin "b" goes before "poll-chnages", which no plugin of the preset is called: correct the name, or list it in "knownPlugins" of the preset if that plugin may be absent; did you mean "poll-changes"?',
     );
@@ -211,7 +206,7 @@ describe("start-up errors", () => {
     ).toThrow('cycle in the order of plugins: "b" before "c", "c" before "b"');
   });
 
-  test("X-START-4 the name of a plugin that is not in kebab-case is refused", () => {
+  test("X-START-4 the name of a plugin that is not in kebab-case is rejected", () => {
     expect(() => start(plugin("FuzzyOperator"))).toThrow('plugin name "FuzzyOperator" is not kebab-case');
   });
 
@@ -221,28 +216,28 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-START-3 operators whose types overlap are refused under any of their names", () => {
+  test("X-START-3 operators whose types overlap are rejected under any of their names", () => {
     const fuzzyPlugin = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
-    const starterOf =
+    const deferStart =
       (spec: OperatorSpec, ...surfaces: readonly Plugin[]) =>
       () =>
         start(...surfaces, fuzzyPlugin, plugin("trigram", { operators: [spec] }));
-    expect(starterOf(operator("fuzzy", ["text"]))).toThrow(
+    expect(deferStart(operator("fuzzy", ["text"]))).toThrow(
       'operator "fuzzy" on text is declared by plugins "fuzzy-operator" and "trigram": their types must not overlap',
     );
-    expect(starterOf(operator("similar", ["any"], { rest: "fuzzy" }), rest)).toThrow(
+    expect(deferStart(operator("similar", ["any"], { rest: "fuzzy" }), rest)).toThrow(
       'REST operator "fuzzy" on text is declared by',
     );
-    expect(starterOf(operator("similar", ["name"], { graphql: "_fuzzy" }), rest, graphql)).toThrow(
+    expect(deferStart(operator("similar", ["name"], { graphql: "_fuzzy" }), rest, graphql)).toThrow(
       'GraphQL operator "_fuzzy" on name is declared by',
     );
-    expect(starterOf(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
-    expect(starterOf(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
+    expect(deferStart(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
+    expect(deferStart(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
     // names of a surface that is not part of the preset
-    expect(starterOf(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
+    expect(deferStart(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
-  test("R-PRF-7a X-START-3 a preference that two plugins declare, or that cannot be sent, is refused", () => {
+  test("R-PRF-7a X-START-3 a preference that two plugins declare, or that cannot be sent, is rejected", () => {
     const declaring = (name: string, preference: string): Plugin =>
       plugin(name, { preferences: [{ name: preference, values: ["on"] }] });
     expect(() => start(declaring("a", "shine"), declaring("b", "shine"))).toThrow(
@@ -254,17 +249,17 @@ describe("start-up errors", () => {
   });
 
   test("X-START-3 groups of types overlap with their members", () => {
-    const starterOf = (types: readonly string[]) => () =>
+    const deferStart = (types: readonly string[]) => () =>
       start(
         plugin("a", { operators: [operator("x", ["array", "range"])] }),
         plugin("b", { operators: [operator("x", types)] }),
       );
-    expect(starterOf(["_int4"])).toThrow('operator "x" on _int4');
-    expect(starterOf(["tstzrange"])).toThrow('operator "x" on tstzrange');
-    expect(starterOf(["int4", "enum"])).not.toThrow();
+    expect(deferStart(["_int4"])).toThrow('operator "x" on _int4');
+    expect(deferStart(["tstzrange"])).toThrow('operator "x" on tstzrange');
+    expect(deferStart(["int4", "enum"])).not.toThrow();
   });
 
-  test("X-START-3 two plugins with the same update operator or function are refused", () => {
+  test("X-START-3 two plugins with the same update operator or function are rejected", () => {
     const updateOperators = [updateOperator(["int4"])];
     expect(() => start(plugin("a", { updateOperators }), plugin("b", { updateOperators }))).toThrow(
       'update operator "inc" on int4 is declared by plugins "a" and "b"',
@@ -290,11 +285,11 @@ describe("start-up errors", () => {
     ],
     [operator("fuzzy", ["text"], { graphql: "__fuzzy" }), 'cannot be called "__fuzzy" in GraphQL'],
     [operator("fuzzy", ["text"], { graphql: { name: "", keywords: {} } }), 'cannot be called "" in GraphQL'],
-  ])("X-START-4 an operator name that no surface can read is refused: %#", (spec, message) => {
+  ])("X-START-4 an operator name that no surface can read is rejected: %#", (spec, message) => {
     expect(() => start(rest, graphql, plugin("a", { operators: [spec] }))).toThrow(message);
   });
 
-  test("X-START-4 an update operator with an invalid GraphQL name is refused", () => {
+  test("X-START-4 an update operator with an invalid GraphQL name is rejected", () => {
     const updateOperators = [{ ...updateOperator(["int4"]), graphql: "+=" }];
     expect(() => start(rest, graphql, plugin("a", { updateOperators }))).toThrow(
       'plugin "a": update operator "inc" cannot be called "+=" in GraphQL: use letters, digits and _',
@@ -304,12 +299,12 @@ describe("start-up errors", () => {
   test("X-START-5a an operator with fields names them", () => {
     const between = { ...operator("between", ["int4"]), operand: "fields" } as const;
     const input = { typeName: "int_between_input", fields: { from: "Int!", to: "Int!" } };
-    const starterOf = (spec: OperatorSpec) => () => start(rest, graphql, plugin("a", { operators: [spec] }));
-    expect(starterOf(between)).toThrow(
+    const deferStart = (spec: OperatorSpec) => () => start(rest, graphql, plugin("a", { operators: [spec] }));
+    expect(deferStart(between)).toThrow(
       'plugin "a": operator "between" has the operand "fields" without input: give the name and the fields of its GraphQL input type',
     );
-    expect(starterOf({ ...between, graphql: false })).not.toThrow();
-    expect(starterOf({ ...between, input })).not.toThrow();
+    expect(deferStart({ ...between, graphql: false })).not.toThrow();
+    expect(deferStart({ ...between, input })).not.toThrow();
   });
 
   test("X-START-4 valid names start", () => {
@@ -344,14 +339,14 @@ describe("start-up errors", () => {
     expect(() => start(plugin("a", { operators: [operator("fuzzy", types)] }))).not.toThrow();
   });
 
-  test("X-START-3 two plugins with the same embedding mode are refused", () => {
+  test("X-START-3 two plugins with the same embedding mode are rejected", () => {
     const embeds = [{ mode: "fold", compile: () => ({ columns: [] }) }];
     expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow(
       'embedding mode "fold" is declared by plugins "a" and "b": rename one or remove one of the plugins',
     );
   });
 
-  test("X-SVC-3 an async function in a plain tap of an awaited hook is refused", () => {
+  test("X-SVC-3 an async function in a plain tap of an awaited hook is rejected", () => {
     const async = plugin("keys", { apply: (hooks) => hooks.authorize.tap("keys", (async () => undefined) as never) });
     expect(() => start(async)).toThrow(
       'plugin "keys" passes an async function to authorize.tap, which would take its promise for the result: use tapPromise',
@@ -362,7 +357,7 @@ describe("start-up errors", () => {
     expect(() => start(introspect)).toThrow("introspect.tap");
   });
 
-  test("X-SVC-3 two taps of one name on one hook are refused", () => {
+  test("X-SVC-3 two taps of one name on one hook are rejected", () => {
     const duplicateTaps = plugin("keys", {
       apply: (hooks) => [1, 2].forEach(() => hooks.authorize.tap("keys", () => undefined)),
     });
@@ -371,7 +366,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-SVC-3 a tap after the start is refused, on hooks created later too", () => {
+  test("X-SVC-3 a tap after the start is rejected, on hooks created later too", () => {
     let capturedHooks: RelApiHooks | undefined;
     start(plugin("late-comer", { apply: (hooks) => void (capturedHooks = hooks) }));
     expect(() => capturedHooks?.authorize.tap("late-comer", () => undefined)).toThrow(
@@ -423,7 +418,7 @@ describe("start-up errors", () => {
     expect(typedPlugin.name).toBe("typed"); // only the compiler checks this
   });
 
-  test("X-SVC-2 two services of one token are refused with both names", () => {
+  test("X-SVC-2 two services of one token are rejected with both names", () => {
     const offering = (name: string): Plugin => plugin(name, { apply: (_, context) => context.offer(tidesService, 1) });
     expect(() => start(offering("a"), offering("b"))).toThrow(
       'the service "tides" is offered by "a" and by "b": drop one of them with without("b")',
@@ -439,7 +434,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-SVC-2 a hook of a missing plugin is refused, with advice", () => {
+  test("X-SVC-2 a hook of a missing plugin is rejected, with advice", () => {
     expect(() => start(using("user"))).toThrow(
       'plugin "user" uses the hook "correctTide" of the plugin "a", which the preset lacks: name "a" in "requires"',
     );
@@ -497,15 +492,15 @@ describe("start-up errors", () => {
       { databaseReplicaUrls: ["postgres://h/d", "nonsense"] },
       "invalid option databaseReplicaUrls: expected a list of connection strings",
     ],
-  ])("X-SET-2 an option of another kind is refused: %j", (wrong, message) => {
+  ])("X-SET-2 an option of another kind is rejected: %j", (wrong, message) => {
     expect(() => start(fullCompat(wrong as object))).toThrow(message); // as in a program without types
   });
 
-  test("X-SET-2 a preset without a database is refused", () => {
+  test("X-SET-2 a preset without a database is rejected", () => {
     expect(() => relApi(compose(connector))).toThrow("database: embedded() from relapi/plugins/database");
   });
 
-  test("X-CON-1 a preset in which no plugin connects, or two plugins do, is refused", () => {
+  test("X-CON-1 a preset in which no plugin connects, or two plugins do, is rejected", () => {
     expect(() => relApi(compose(minimal(options), without("connector")))).toThrow(
       'no plugin of the preset connects to the database: add the plugin "connector"',
     );

@@ -3,7 +3,7 @@
  * plugins/speed/plan-proof.ts is not proven.
  */
 import { expect, test } from "vitest";
-import { definePlugin, join, sql, type Program } from "../../core/index.ts";
+import { definePlugin, joinSql, sql, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
 import { watchExecutions } from "../support/context.ts";
 
@@ -20,14 +20,14 @@ const unsaid = definePlugin({
   operators: [
     { name: "same", types: ["any"], operand: "scalar", compile: (column, operand) => sql`${column} = ${operand}` },
   ],
-  aggregates: [{ name: "lowest", compile: (columns) => sql`min(${join(columns)})` }],
+  aggregates: [{ name: "lowest", compile: (columns) => sql`min(${joinSql(columns)})` }],
   orderings: [{ name: "as_is", types: ["any"], operands: [], compile: (column) => column }],
 });
 
 /** Declares that it uses only parts of PostgreSQL. */
 const declaringPlugin = definePlugin({
   name: "said",
-  aggregates: [{ name: "highest", compile: (columns) => sql`max(${join(columns)})`, builtIn: ["max"] }],
+  aggregates: [{ name: "highest", compile: (columns) => sql`max(${joinSql(columns)})`, builtIn: ["max"] }],
   orderings: [
     {
       name: "far",
@@ -68,7 +68,7 @@ await api.sql(`
   grant all on sea.crates, sea.stamped, sea.checked, sea.indexed, sea.boxes, sea.box_notes, sea.box_marks, sea.parents, sea.children, sea.ruled to sea_anon;`);
 await api.reload();
 
-const verdictOf = async (ask: () => Promise<unknown>): Promise<boolean | undefined> => {
+const checkProof = async (ask: () => Promise<unknown>): Promise<boolean | undefined> => {
   programs.length = 0;
   await ask();
   return programs.length === 0 ? undefined : programs.every((program) => program.isProven === true);
@@ -103,7 +103,7 @@ const READS: readonly (readonly [path: string, isProven: boolean])[] = [
 ];
 
 test.each(READS)("R-TX-10 a read is proven by a list: %s", async (path, isProven) => {
-  expect(await verdictOf(() => api.get(`/api${path}`))).toBe(isProven);
+  expect(await checkProof(() => api.get(`/api${path}`))).toBe(isProven);
 });
 
 const count = { prefer: "count=estimated" };
@@ -115,7 +115,7 @@ test.each([
   ["text/plain", false], // an aggregate of the database
 ] as const)("R-TX-10 a media type is proven by the list too: %s", async (accept, isProven) => {
   const path = accept === "text/plain" ? "/api/notices" : "/api/ports?id=eq.1";
-  expect(await verdictOf(() => api.get(path, { headers: { accept, ...count } }))).toBe(isProven);
+  expect(await checkProof(() => api.get(path, { headers: { accept, ...count } }))).toBe(isProven);
 });
 
 test.each([
@@ -129,7 +129,7 @@ test.each([
   ["paints", false],
 ] as const)("R-TX-10 a write runs the code of its table: insert into %s", async (table, isProven) => {
   expect(
-    await verdictOf(() =>
+    await checkProof(() =>
       api.post(`/api/${table}`, { headers: { prefer: "tx=rollback, return=representation" }, body: { id: 5000 } }),
     ),
   ).toBe(isProven);
@@ -142,7 +142,7 @@ test.each([
   ["parents", false], // a child has a trigger
   ["crates", true],
 ] as const)("R-TX-10 a delete runs the code of the tables that it reaches: delete from %s", async (table, isProven) => {
-  expect(await verdictOf(() => api.delete(`/api/${table}?id=eq.1`, { headers: { prefer: "tx=rollback" } }))).toBe(
+  expect(await checkProof(() => api.delete(`/api/${table}?id=eq.1`, { headers: { prefer: "tx=rollback" } }))).toBe(
     isProven,
   );
 });
@@ -162,7 +162,7 @@ test.each([
   ['{ search_albums(args: {term: "a"}) { id } }', false],
   ["{ album_title { title } }", false],
 ] as const)("R-TX-10 on the GraphQL surface: %s", async (query, isProven) => {
-  expect(await verdictOf(() => gql.gql(query, {}, asAdmin()))).toBe(isProven);
+  expect(await checkProof(() => gql.gql(query, {}, asAdmin()))).toBe(isProven);
 });
 
 test.each([
@@ -173,14 +173,14 @@ test.each([
 ] as const)(
   "X-AGG-1 X-ORD-1 R-TX-10 parts of plugins are proven only if they declare it: %s",
   async (path, isProven) => {
-    expect(await verdictOf(() => api.get(`/api${path}`))).toBe(isProven);
+    expect(await checkProof(() => api.get(`/api${path}`))).toBe(isProven);
   },
 );
 
 test("R-TX-10 an operator, function or cast that shadows one of PostgreSQL is never proven", async () => {
   const proves = async (): Promise<boolean | undefined> => {
     await api.reload();
-    return verdictOf(() => api.get("/api/vessels?name=eq.Ariel&select=tonnage.max()"));
+    return checkProof(() => api.get("/api/vessels?name=eq.Ariel&select=tonnage.max()"));
   };
   expect(await proves()).toBe(true);
   await api.sql(`create function public.same_words(varchar, varchar) returns boolean language sql as $$ select true $$;

@@ -27,10 +27,10 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
 
-const typesOf = ({ types, exceptTypes = [] }: Pick<OperatorSpec, "types" | "exceptTypes">): string =>
+const formatTypes = ({ types, exceptTypes = [] }: Pick<OperatorSpec, "types" | "exceptTypes">): string =>
   types.join(", ") + (exceptTypes.length === 0 ? "" : ` except ${exceptTypes.join(", ")}`);
 
-const operandOf = ({ operand, operandType, keywords = [], isQuantifiable, hasOption }: OperatorSpec): string =>
+const formatOperand = ({ operand, operandType, keywords = [], isQuantifiable, hasOption }: OperatorSpec): string =>
   [
     operand === "keyword" ? keywords.join(", ") : operand,
     operandType && `of ${operandType}`,
@@ -50,8 +50,8 @@ const operatorsPage = (): string => {
       const rows = (plugin.operators ?? []).map((spec) => [
         code(getRestName(spec)),
         code(getOperatorName(spec)),
-        typesOf(spec),
-        operandOf(spec),
+        formatTypes(spec),
+        formatOperand(spec),
         spec.description ?? "",
       ]);
       return `## ${plugin.name}\n\n${table(["REST", "GraphQL", "Types (GraphQL)", "Operand", "Description"], rows)}`;
@@ -78,7 +78,7 @@ const operatorsPage = (): string => {
       .map((spec) => [
         code(getRestName(spec)),
         code(spec.types === undefined && spec.predicate === undefined ? undefined : getAggregateName(spec)),
-        spec.types === undefined ? "" : typesOf({ types: spec.types, exceptTypes: spec.exceptTypes }),
+        spec.types === undefined ? "" : formatTypes({ types: spec.types, exceptTypes: spec.exceptTypes }),
         spec.result ?? "",
         spec.predicate === undefined ? "" : `${spec.predicate.type ?? "any"} to ${spec.predicate.result}`,
         plugin.name,
@@ -87,12 +87,12 @@ const operatorsPage = (): string => {
   return `${[
     "# Operators",
     "This page lists the operators that each plugin of the package declares. It is written from their declarations by `test/core/reference-docs.test.ts`.",
-    "REST accepts an operator for every column, and the database refuses types that the operator does not support. GraphQL offers the operator for the listed types only. An empty cell below REST or GraphQL means that the surface does not have the operator.\nA guide shows how to [write an operator](../guides/write-an-operator.md).",
+    "REST accepts an operator for every column, and the database rejects types that the operator does not support. GraphQL offers the operator for the listed types only. An empty cell below REST or GraphQL means that the surface does not have the operator.\nA guide shows how to [write an operator](../guides/write-an-operator.md).",
     ...sections,
     "## Changes of columns",
     table(["GraphQL", "Types", "Plugin", "Description"], updates),
     "## Aggregate functions",
-    "REST accepts an aggregate function for every column, and the database refuses types that the function does not support. GraphQL offers the function for the listed types only, in aggregates and their `order_by`. The column of conditions applies to `T_aggregate_bool_exp`: it shows the type that the function takes and the type that is compared. A guide shows how to [write an aggregate function](../guides/write-an-aggregate.md).",
+    "REST accepts an aggregate function for every column, and the database rejects types that the function does not support. GraphQL offers the function for the listed types only, in aggregates and their `order_by`. The column of conditions applies to `T_aggregate_bool_exp`: it shows the type that the function takes and the type that is compared. A guide shows how to [write an aggregate function](../guides/write-an-aggregate.md).",
     table(["REST", "GraphQL", "Types (GraphQL)", "Result (GraphQL)", "Conditions (GraphQL)", "Plugin"], aggregates),
     "## Embedding modes",
     table(["Mode", "REST", "GraphQL", "Plugin"], embeds),

@@ -259,10 +259,10 @@ describe("relationships", () => {
   });
 
   test("R-REL-1 ids of relationships are unique per source and equal after a reload", async () => {
-    const idsOf = (loadedModel: Model) =>
+    const listIds = (loadedModel: Model) =>
       new Map([...loadedModel.relations].map(([key, relation]) => [key, relation.relationships.map(({ id }) => id)]));
-    for (const ids of idsOf(model).values()) expect(new Set(ids).size).toBe(ids.length);
-    expect(idsOf((await load()).model)).toEqual(idsOf(model));
+    for (const ids of listIds(model).values()) expect(new Set(ids).size).toBe(ids.length);
+    expect(listIds((await load()).model)).toEqual(listIds(model));
     expect(relationIn(model, "voyages").relationships.map(({ id }) => id)).toContain("voyages_origin_id_fkey>ports");
     const { model: odd } = await inSchema(
       setup,

@@ -23,7 +23,7 @@ const grammar = buildGrammar(
   () => false,
 );
 
-/** Checks that the parser succeeds or refuses with its own error. Any other error is a bug. */
+/** Checks that the parser succeeds or rejects with its own error. Any other error is a bug. */
 const parses = (parse: () => unknown): boolean => {
   try {
     parse();
@@ -106,7 +106,7 @@ const text = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 25 }).map((parts) => parts.join("")),
 );
 
-describe("any text is parsed or refused", () => {
+describe("any text is parsed or rejected", () => {
   const parsers: readonly (readonly [name: string, parse: (raw: string) => unknown])[] = [
     ["select", (raw) => parseSelect(grammar, raw)],
     ["order", (raw) => parseOrder(grammar, "order", raw)],
@@ -126,7 +126,7 @@ describe("any text is parsed or refused", () => {
     );
   });
 
-  test("R-PRF-1 preferences are never refused while they are read", () => {
+  test("R-PRF-1 preferences are never rejected while they are read", () => {
     fc.assert(
       fc.property(text, (raw) => void parsePreferences(grammar, raw)),
       { numRuns: 1000 },

@@ -1,5 +1,5 @@
 /**
- * Settings as texts: environment variables, their aliases, and the messages of refused values; the process of the
+ * Settings as texts: environment variables, their aliases, and the messages of rejected values; the process of the
  * standalone server.
  */
 import { spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ import { temporaryFolder } from "../support/temporary-files.ts";
 const settings = collectSettings(fullCompat({}));
 const url = "postgres://user:pa55word@127.0.0.1:5432/db";
 
-const refusal = (environment: Environment): string => {
+const rejection = (environment: Environment): string => {
   try {
     readEnvironment(environment);
   } catch (error) {
@@ -114,7 +114,7 @@ describe("environment variables", () => {
     const ignoredNames = documentedNames.filter(
       (name) =>
         name !== "ANON_ROLE" &&
-        refusal({ [name]: "\u0001 no such value" }) === "" &&
+        rejection({ [name]: "\u0001 no such value" }) === "" &&
         JSON.stringify(readEnvironment({ [name]: "\u0001 no such value" })) === JSON.stringify(readEnvironment({})),
     );
     expect(ignoredNames).toEqual([]);
@@ -133,7 +133,7 @@ describe("environment variables", () => {
     expect(read("disable_postgres_arrays", { DISABLE_POSTGRES_ARRAYS: "false" })).toEqual({
       disablePostgresArrays: false,
     });
-    expect(refusal({ EXPERIMENTAL_FEATURES: "naming_convention,fast" })).toMatch(
+    expect(rejection({ EXPERIMENTAL_FEATURES: "naming_convention,fast" })).toMatch(
       /^invalid EXPERIMENTAL_FEATURES "naming_convention,fast": expected a list of .*naming_convention.*, separated by commas$/,
     );
   });
@@ -173,8 +173,8 @@ describe("environment variables", () => {
       { DATA_DIR: "/x", DATABASE_URL: url },
       "DATA_DIR and DATABASE_URL are both set: DATA_DIR is the folder of the embedded database, so unset one of them",
     ],
-  ])("C-SET-3 %j is refused in one line", (environment, line) => {
-    expect(refusal(environment)).toBe(line);
+  ])("C-SET-3 %j is rejected in one line", (environment, line) => {
+    expect(rejection(environment)).toBe(line);
   });
 
   test("X-TYP-2 an option that is undefined has the effect of no option", () => {
@@ -183,7 +183,7 @@ describe("environment variables", () => {
   });
 
   test("C-SET-3 all wrong settings are reported at once", () => {
-    expect(refusal({ PORT: "x", DB_POOL: "y" }).split("\n")).toHaveLength(2);
+    expect(rejection({ PORT: "x", DB_POOL: "y" }).split("\n")).toHaveLength(2);
   });
 
   test("X-SET-2 the value of a secret is never printed", () => {
@@ -192,8 +192,8 @@ describe("environment variables", () => {
       ADMIN_SECRETS: "pa55word",
       DATABASE_REPLICA_URLS: "pa55word",
     };
-    expect(refusal(secrets)).not.toContain("pa55word");
-    expect(refusal(secrets)).toContain(
+    expect(rejection(secrets)).not.toContain("pa55word");
+    expect(rejection(secrets)).toContain(
       "invalid DATABASE_URL: expected a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
     );
     expect(settings.filter((setting) => setting.isSecret === true).map((setting) => setting.name)).toEqual([
@@ -213,7 +213,7 @@ describe("environment variables", () => {
 const folder = temporaryFolder();
 const run = (environment: Environment): RunningProgram => start([], environment);
 
-const portOf = (running: RunningProgram): number =>
+const readPort = (running: RunningProgram): number =>
   Number(/REST +http:\/\/[^:]+:(\d+)\/api/.exec(running.output())?.[1]);
 
 interface HttpResponse {
@@ -268,7 +268,7 @@ describe("the standalone server", () => {
   test("R-ADM-4 C-SET-4 without settings the server is the demo, says so, and SIGTERM ends it", async () => {
     const server = run({ PORT: "0" });
     await server.untilPrinted(/Try:/);
-    const port = portOf(server);
+    const port = readPort(server);
     expect(server.output()).toContain(
       `on the embedded demo database, in memory\n  REST       http://127.0.0.1:${port}/api\n`,
     );
@@ -366,7 +366,7 @@ describe("the standalone server", () => {
       const adminPort = await freePort();
       const server = run(await onServer({ SHUTDOWN_DELAY: "3600", ADMIN_PORT: String(adminPort) }));
       await server.untilPrinted(/Try:/);
-      const port = portOf(server);
+      const port = readPort(server);
       const readiness = async (): Promise<number> => (await get({ port: adminPort, path: "/ready" })).status;
       expect(await readiness()).toBe(200);
       const exit = server.stop();
@@ -394,7 +394,7 @@ describe("the standalone server", () => {
       const adminPort = await freePort();
       const server = run(await onServer({ WORKERS: "2", ADMIN_PORT: String(adminPort) }));
       await server.untilPrinted(/Try:/);
-      const port = portOf(server);
+      const port = readPort(server);
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
       // a worker that ends before it listens would end them all
       const metrics = async (): Promise<string> => (await get({ port: adminPort, path: "/metrics" })).body;

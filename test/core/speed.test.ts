@@ -1,6 +1,13 @@
 /** A preset without the plugins of `plugins/speed`. */
 import { expect, test } from "vitest";
-import { compose, definePlugin, relApi, transactionSignal, without, type EndedTransaction } from "../../core/index.ts";
+import {
+  compose,
+  definePlugin,
+  relApi,
+  transactionEndedSignal,
+  without,
+  type EndedTransaction,
+} from "../../core/index.ts";
 import * as speed from "../../plugins/speed/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
@@ -10,7 +17,7 @@ test("X-SPD-1 without the plugins of speed no statement is proven, and the respo
   const ran: EndedTransaction[] = [];
   const watching = definePlugin({
     name: "watching",
-    apply: (_hooks, context) => context.use(transactionSignal).listen((transaction) => ran.push(transaction)),
+    apply: (_hooks, context) => context.use(transactionEndedSignal).listen((transaction) => ran.push(transaction)),
   });
   const areProven = (): boolean =>
     ran.every(({ execution }) => execution.programs.every(({ program }) => program.isProven));

@@ -29,8 +29,8 @@ test("R-FLT-1 an operator of a plugin works in REST filters, negated and in tree
 test("G-OP-1 only the comparison type of text offers the same operator", async () => {
   const answer = await graphql.gql('{ artist(where: {name: {_fuzzy: "Bjorc"}}) { name } }');
   expect(answer).toEqual({ data: { artist: [{ name: "Bjork" }] } });
-  const refusal = await graphql.gql("{ artist(where: {id: {_fuzzy: 1}}) { name } }");
-  expect(refusal.errors[0]).toEqual({
+  const rejection = await graphql.gql("{ artist(where: {id: {_fuzzy: 1}}) { name } }");
+  expect(rejection.errors[0]).toEqual({
     message: "field '_fuzzy' not found in type: 'Int_comparison_exp'",
     extensions: { path: "$.selectionSet.artist.args.where.id._fuzzy", code: "validation-failed" },
   });

@@ -29,11 +29,11 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const ed25519 = generateKeyPairSync("ed25519");
 
-const jwkOf = (key: KeyObject, extraMembers: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
+const exportJwk = (key: KeyObject, extraMembers: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
   ...key.export({ format: "jwk" }),
   ...extraMembers,
 });
-const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
+const exportPem = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
 
 await loadVerifier();
 
@@ -148,9 +148,9 @@ describe("key settings", () => {
       { jwtSecretIsBase64: true },
       ["HS256"],
     ],
-    ["a PEM key", pemOf(rsa.publicKey), {}, ["RS256", "RS384", "RS512"]],
-    ["a JWK as text", JSON.stringify(jwkOf(ec.publicKey)), {}, ["ES256"]],
-    ["a JWK as object", jwkOf(rsa.publicKey, { alg: "PS256" }), {}, ["PS256"]],
+    ["a PEM key", exportPem(rsa.publicKey), {}, ["RS256", "RS384", "RS512"]],
+    ["a JWK as text", JSON.stringify(exportJwk(ec.publicKey)), {}, ["ES256"]],
+    ["a JWK as object", exportJwk(rsa.publicKey, { alg: "PS256" }), {}, ["PS256"]],
     [
       "a private JWK",
       rsa.privateKey.export({ format: "jwk" }) as Record<string, unknown>,
@@ -159,19 +159,19 @@ describe("key settings", () => {
     ],
     [
       "a JWKS in base64",
-      Buffer.from(JSON.stringify({ keys: [jwkOf(ed25519.publicKey)] })).toString("base64"),
+      Buffer.from(JSON.stringify({ keys: [exportJwk(ed25519.publicKey)] })).toString("base64"),
       { jwtSecretIsBase64: true },
       ["EdDSA", "Ed25519"],
     ],
     [
       "a JWKS with keys for other things",
-      { keys: [jwkOf(rsa.publicKey, { use: "enc" }), { kty: "XYZ" }, jwkOf(ec.publicKey)] },
+      { keys: [exportJwk(rsa.publicKey, { use: "enc" }), { kty: "XYZ" }, exportJwk(ec.publicKey)] },
       {},
       ["ES256"],
     ],
     ["a key object", { type: "HS512", key: "s".repeat(64) }, {}, ["HS512"]],
-    ["a key object with PEM", { type: "PS384", key: pemOf(rsa.publicKey) }, {}, ["PS384"]],
-    ["Ed25519", { type: "Ed25519", key: pemOf(ed25519.publicKey) }, {}, ["EdDSA", "Ed25519"]],
+    ["a key object with PEM", { type: "PS384", key: exportPem(rsa.publicKey) }, {}, ["PS384"]],
+    ["Ed25519", { type: "Ed25519", key: exportPem(ed25519.publicKey) }, {}, ["EdDSA", "Ed25519"]],
   ];
   test.each(acceptedSecrets)("R-AUT-3 %s", (_title, secret, overrides = {}, algorithms = []) => {
     const keys = settings(secret, overrides)[0]?.keys.getKeys();
@@ -179,26 +179,34 @@ describe("key settings", () => {
   });
 
   const SECRET = "do-not-print-me";
-  const refusedSecrets: [string, JwtSecret, RegExp, boolean?][] = [
+  const rejectedSecrets: [string, JwtSecret, RegExp, boolean?][] = [
     ["a short secret", SECRET, /a secret of 15 bytes: 32 or more are required/],
     ["what is not base64", `${SECRET}!`.repeat(4), /is not base64/, true],
     ["a short secret in base64", "c2hvcnQ=", /a secret of 5 bytes/, true],
     ["broken JSON", `{"kty":"oct","k":"${SECRET}"`, /looks like JSON but does not parse/],
     ["a JWK of kty oct that is short", { kty: "oct", k: "c2hvcnQ" }, /a secret of 5 bytes/],
     ["a JWK without its parts", { kty: "RSA", n: SECRET }, /a JWK of kty "RSA" that cannot be read/],
-    ["a JWK for encryption", jwkOf(rsa.publicKey, { use: "enc" }), /not for signatures/],
-    ["a JWK with another's algorithm", jwkOf(rsa.publicKey, { alg: "ES256" }), /does not support the algorithm ES256/],
+    ["a JWK for encryption", exportJwk(rsa.publicKey, { use: "enc" }), /not for signatures/],
+    [
+      "a JWK with another's algorithm",
+      exportJwk(rsa.publicKey, { alg: "ES256" }),
+      /does not support the algorithm ES256/,
+    ],
     ["a JWKS without keys", { keys: [] }, /without a key that verifies/],
     ["an object that is no key", { a: SECRET }, /unknown key "a"/],
     ["an unknown type", { type: "HS1024", key: SECRET }, /unknown type "HS1024"/],
     ["none as type", { type: "none", key: SECRET }, /unknown type "none"/],
     ["a key object without key", { type: "HS256" }, /without a key/],
-    ["a public key as secret", { type: "HS256", key: pemOf(rsa.publicKey) }, /and a PEM key: this type needs a secret/],
+    [
+      "a public key as secret",
+      { type: "HS256", key: exportPem(rsa.publicKey) },
+      /and a PEM key: this type needs a secret/,
+    ],
     ["a secret as public key", { type: "RS256", key: SECRET.repeat(3) }, /not a readable PEM public key/],
-    ["a key on another curve", { type: "ES384", key: pemOf(ec.publicKey) }, /does not support the algorithm ES384/],
+    ["a key on another curve", { type: "ES384", key: exportPem(ec.publicKey) }, /does not support the algorithm ES384/],
     [
       "a small RSA key",
-      { type: "RS256", key: pemOf(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) },
+      { type: "RS256", key: exportPem(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) },
       /an RSA key of 1024 bits/,
     ],
     [
@@ -238,7 +246,7 @@ describe("key settings", () => {
       /two configurations for the same token location and issuer/,
     ],
   ];
-  test.each(refusedSecrets)(
+  test.each(rejectedSecrets)(
     "R-AUT-3 G-AUTH-11 %s stops the start, and the message does not contain the key",
     (_title, secret, message, isBase64 = false) => {
       let caught: unknown;
@@ -267,22 +275,22 @@ describe("reading a token", () => {
       alg,
       alg,
       rsa.privateKey,
-      jwkOf(rsa.publicKey),
+      exportJwk(rsa.publicKey),
     ]),
     ...["PS256", "PS384", "PS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [
       alg,
       alg,
       rsa.privateKey,
-      { type: alg, key: pemOf(rsa.publicKey) },
+      { type: alg, key: exportPem(rsa.publicKey) },
     ]),
     ...(["P-256", "P-384", "P-521"] as const).map((curve, i): [string, string, KeyObject, Record<string, unknown>] => {
       const pair = generateKeyPairSync("ec", { namedCurve: curve });
-      return [curve, ["ES256", "ES384", "ES512"][i]!, pair.privateKey, jwkOf(pair.publicKey)];
+      return [curve, ["ES256", "ES384", "ES512"][i]!, pair.privateKey, exportJwk(pair.publicKey)];
     }),
-    ["Ed25519", "EdDSA", ed25519.privateKey, jwkOf(ed25519.publicKey)],
+    ["Ed25519", "EdDSA", ed25519.privateKey, exportJwk(ed25519.publicKey)],
   ];
   test.each(signatureCases)(
-    "R-AUT-3 G-AUTH-11 a token signed with %s is verified, and a changed payload or signature is refused",
+    "R-AUT-3 G-AUTH-11 a token signed with %s is verified, and a changed payload or signature is rejected",
     (_title, algorithm, key, secret) => {
       const token = signToken({ role: "x" }, { algorithm, key });
       expect(failure(token, secret)).toBe("verified");
@@ -305,9 +313,9 @@ describe("reading a token", () => {
   test("R-AUT-3 a token with a kid accepts only the key of that name", () => {
     const set = {
       keys: [
-        jwkOf(rsa.publicKey, { kid: "one" }),
-        jwkOf(ec.publicKey, { kid: "two" }),
-        jwkOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey),
+        exportJwk(rsa.publicKey, { kid: "one" }),
+        exportJwk(ec.publicKey, { kid: "two" }),
+        exportJwk(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey),
       ],
     };
     const failureOfKey = (kid: unknown) =>
@@ -318,7 +326,7 @@ describe("reading a token", () => {
     expect(failureOfKey("three")).toBe("no-key");
     expect(failureOfKey(["one"])).toBe("no-key");
   });
-  test("R-AUT-3 a plain secret refuses tokens with a kid, and a key object accepts any kid", () => {
+  test("R-AUT-3 a plain secret rejects tokens with a kid, and a key object accepts any kid", () => {
     const token = signToken({}, { header: { kid: "any" } });
     expect(failure(token)).toBe("no-key");
     expect(failure(token, { type: "HS256", key: jwtSecret })).toBe("verified");
@@ -370,7 +378,7 @@ const plugin = (startOptions: RelApiOptions) => {
   const session = (token: string): Promise<Session | undefined> => hooks.authorize.promise(credentials(token));
   return {
     session,
-    /** The role, or the reason for the refusal. */
+    /** The role, or the reason for the rejection. */
     ask: async (token: string): Promise<string | undefined> =>
       session(token).then(
         (result) => result?.role,
@@ -388,7 +396,7 @@ const plugin = (startOptions: RelApiOptions) => {
 
 describe("settings that change", () => {
   const second = "the-second-secret-with-more-than-32-bytes";
-  test("R-AUT-12 R-SC-4 a new secret takes effect, and tokens of the old one are refused although they were cached", async () => {
+  test("R-AUT-12 R-SC-4 a new secret takes effect, and tokens of the old one are rejected although they were cached", async () => {
     const { ask, change, close } = plugin({ jwtSecret });
     const [first, next] = [signToken({ role: "x" }), signToken({ role: "y" }, { secret: second })];
     expect([await ask(first), await ask(next)]).toEqual(["x", "No suitable key or wrong key type"]);
@@ -450,10 +458,10 @@ describe("keys by address", () => {
     [60, 60_000],
     [1, 5000],
   ])(
-    "R-AUT-12 G-AUTH-11 a cached token is refused once its key is removed from the set, with max-age=%i",
+    "R-AUT-12 G-AUTH-11 a cached token is rejected once its key is removed from the set, with max-age=%i",
     async (age, ms) => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-      let keys = [jwkOf(ed25519.publicKey)];
+      let keys = [exportJwk(ed25519.publicKey)];
       const url = await serve(() => ({
         headers: { "cache-control": `max-age=${age}` },
         body: JSON.stringify({ keys }),
@@ -462,13 +470,13 @@ describe("keys by address", () => {
       const token = signToken({ role: "x" }, { algorithm: "EdDSA", key: ed25519.privateKey });
       expect(await ask(token)).toBe("x"); // waits for the first fetch
       expect(await ask(token)).toBe("x");
-      keys = [jwkOf(rsa.publicKey)];
+      keys = [exportJwk(rsa.publicKey)];
       vi.advanceTimersByTime(ms);
-      await until(async () => (await ask(token)) === "No suitable key or wrong key type", "the token is refused");
+      await until(async () => (await ask(token)) === "No suitable key or wrong key type", "the token is rejected");
       close();
     },
   );
-  test("G-AUTH-11 tokens are refused while there are no keys", async () => {
+  test("G-AUTH-11 tokens are rejected while there are no keys", async () => {
     const url = await serve(() => ({ status: 503, body: "" }));
     const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
     expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed25519.privateKey }))).toBe(
@@ -500,7 +508,7 @@ describe("keys by address", () => {
 
   test("G-AUTH-11 keys are fetched, remain when a fetch fails, and are replaced when the set changes", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    let keys = [jwkOf(rsa.publicKey, { kid: "one" }), { kty: "RSA", kid: "broken" }];
+    let keys = [exportJwk(rsa.publicKey, { kid: "one" }), { kty: "RSA", kid: "broken" }];
     let status = 200;
     const url = await serve(() => ({
       status,
@@ -517,7 +525,7 @@ describe("keys by address", () => {
     expect(keyRing.getKeys().map((key) => key.kid)).toEqual(["one"]);
     expect(onChange).toHaveBeenCalledTimes(1);
 
-    keys = [jwkOf(ec.publicKey, { kid: "two" })];
+    keys = [exportJwk(ec.publicKey, { kid: "two" })];
     vi.advanceTimersByTime(119_000);
     expect(keyRing.getKeys().map((key) => key.kid)).toEqual(["one"]);
     vi.advanceTimersByTime(1_000);
@@ -532,7 +540,7 @@ describe("keys by address", () => {
     expect(keyRing.getKeys().map((key) => key.kid)).toEqual(["two"]);
     expect(JSON.stringify(log)).not.toMatch(/hidden-word|pass-word/);
     status = 200;
-    keys = [jwkOf(ed25519.publicKey, { kid: "three" })];
+    keys = [exportJwk(ed25519.publicKey, { kid: "three" })];
     vi.advanceTimersByTime(5_000);
     await until(() => keyRing.getKeys()[0]?.kid === "three", "the keys have been fetched again");
   });

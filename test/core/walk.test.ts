@@ -9,7 +9,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { nameKey } from "../../core/model/model.ts";
+import { buildNameKey } from "../../core/model/model.ts";
 
 const seaName = (name: string) => ({ schema: "sea", name });
 
@@ -48,7 +48,7 @@ beforeAll(() => {
     relation("fleet", [], "view"),
   ];
   model = {
-    relations: new Map(relations.map((entry) => [nameKey(entry), entry])),
+    relations: new Map(relations.map((entry) => [buildNameKey(entry), entry])),
     routines: new Map(),
   } as unknown as Model; // the walk reads this part
 });

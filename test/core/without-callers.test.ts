@@ -5,7 +5,7 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { leaveOut } from "./left-out.ts";
-import { documentOf, table, permissions } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table, permissions } from "../support/metadata-document.ts";
 
 const start = (names: readonly string[], options: StartOptions = {}): Promise<TestApi> =>
   startApi(forGraphql({ ...options, parts: leaveOut(...names) }));
@@ -53,7 +53,7 @@ describe("schemes", async () => {
     expect(await askAs(noTokens, { ...wrongToken, ...asAdmin() })).toEqual({ data: { artist: [{ country: "SE" }] } });
   });
 
-  test("R-AUT-6 without anonymous a caller without credentials is refused for any anonRole", async () => {
+  test("R-AUT-6 without anonymous a caller without credentials is rejected for any anonRole", async () => {
     const answer = await noAnonymous.get("/artist?select=name");
     expect([answer.status, answer.json().code, answer.headers["www-authenticate"]]).toEqual([
       401,
@@ -66,7 +66,7 @@ describe("schemes", async () => {
 });
 
 describe("metadata", async () => {
-  const metadata = documentOf([
+  const metadata = buildMetadataDocument([
     table("artist", {
       configuration: { custom_name: "Musician" },
       select_permissions: permissions({
@@ -138,13 +138,13 @@ describe("live queries", async () => {
 
   test("G-HTTP-12 without live-queries the address of sockets is unknown", async () => {
     expect((await noQueries.get("/v1/graphql/ws")).status).toBe(404);
-    expect(await untilClosed(noQueries, "graphql-transport-ws")).toMatch(/^refused with 404/);
+    expect(await untilClosed(noQueries, "graphql-transport-ws")).toMatch(/^rejected with 404/);
   });
 
   test("X-UPG-1 without upgrades and the transports an upgrade is a plain request", async () => {
     const noUpgrades = await start(["upgrades"]);
     expect("attach" in noUpgrades.relApi).toBe(false);
-    expect(await untilClosed(noUpgrades, "graphql-transport-ws")).toMatch(/^refused with 426/);
+    expect(await untilClosed(noUpgrades, "graphql-transport-ws")).toMatch(/^rejected with 426/);
   });
 
   test("G-WS-1 without websocket-transport its protocol is not supported", async () => {
@@ -155,7 +155,7 @@ describe("live queries", async () => {
     await legacy.close();
   });
 
-  test("G-HTTP-2 without sse a subscription over HTTP is refused", async () => {
+  test("G-HTTP-2 without sse a subscription over HTTP is rejected", async () => {
     const answer = await noTransport.post("/v1/graphql", {
       headers: { accept: "text/event-stream", ...asAdmin() },
       body: { query: subscription },

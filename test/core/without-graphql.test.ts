@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { getOperatorName } from "../../plugins/graphql/part-names.ts";
 import { capabilities, forGraphql, startApi, type StartOptions } from "../support/api.ts";
 import { gqlCases, type GqlCase } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
-import { leaveOut, pluginOf } from "./left-out.ts";
+import { fetchSchema } from "../support/schema.ts";
+import { leaveOut, getPlugin } from "./left-out.ts";
 
 const start = (names: readonly string[], options: StartOptions = {}) =>
   startApi(forGraphql({ dbTxEnd: "rollback", ...options, parts: leaveOut(...names) }));
@@ -210,8 +210,8 @@ const UPDATE_RULES: Readonly<Record<string, string>> = {
 };
 
 /** The type members of the plugin's operators, as a group lists them. */
-const comparisonsOf = (name: string): readonly string[] =>
-  (pluginOf(name).operators ?? []).flatMap((spec) => {
+const listComparisons = (name: string): readonly string[] =>
+  (getPlugin(name).operators ?? []).flatMap((spec) => {
     const [comparison] = spec.types.flatMap((type) => COMPARISONS[type] ?? []);
     const member = getOperatorName(spec);
     return comparison === undefined || member === undefined ? [] : `G-OP-1 ${comparison}.${member}`;
@@ -235,12 +235,12 @@ const ask = (type: string, field: string): string => {
 };
 
 const unknownWithout = (name: string, lines: readonly string[]): readonly GqlCase[] => [
-  ...[...lines, ...comparisonsOf(name)].map(readMember).map(({ rule, type, field }) => ({
+  ...[...lines, ...listComparisons(name)].map(readMember).map(({ rule, type, field }) => ({
     title: `${rule} without ${name} ${type} has no ${field}`,
     query: ask(type, field),
     error: { message: `field '${field}' not found in type: '${type}'`, code: "validation-failed" },
   })),
-  ...(pluginOf(name).updateOperators ?? []).map(({ graphql }) => ({
+  ...(getPlugin(name).updateOperators ?? []).map(({ graphql }) => ({
     title: `${UPDATE_RULES[graphql]} without ${name} ${graphql} is not an argument`,
     query: `mutation { update_artist(where: {}, ${graphql}: {}) { affected_rows } }`,
     error: { message: `'update_artist' has no argument named '${graphql}'`, code: "validation-failed" },
@@ -256,9 +256,9 @@ describe.each(GROUPS.filter(({ when }) => when !== false))(
 );
 
 test("G-GEN-4 with all plugins each of these members is known", async () => {
-  const schema = await schemaOf(await startApi(forGraphql()));
+  const schema = await fetchSchema(await startApi(forGraphql()));
   for (const [name, lines] of GROUPS.flatMap(({ without, options }) => (options ? [] : Object.entries(without))))
-    for (const { type, field } of [...lines, ...comparisonsOf(name)].map(readMember))
+    for (const { type, field } of [...lines, ...listComparisons(name)].map(readMember))
       if (!field.startsWith("__")) expect(Object.keys(schema.members(type)), `${name}: ${type}`).toContain(field);
 });
 

@@ -5,23 +5,25 @@ import { describe, expect, test } from "vitest";
 import { getRestName } from "../../plugins/rest/syntax/grammar.ts";
 import { capabilities, startApi, type StartOptions } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
-import { leaveOut, pluginOf } from "./left-out.ts";
+import { leaveOut, getPlugin } from "./left-out.ts";
 
 const start = (names: readonly string[], options: StartOptions = {}) =>
   startApi({ dbTxEnd: "rollback", dbPlanEnabled: true, ...options, parts: leaveOut(...names) });
 
-const refusalOf = (
+const buildErrorAnswer = (
   status: number,
   code: string,
   members: Readonly<Record<string, unknown>> = {},
 ): Pick<Case, "status" | "answer"> => ({ status, answer: expect.objectContaining({ code, ...members }) });
 
-const unknownOperator = refusalOf(400, "PGRST100", { message: expect.stringContaining("failed to parse filter") });
+const unknownOperator = buildErrorAnswer(400, "PGRST100", {
+  message: expect.stringContaining("failed to parse filter"),
+});
 const unavailable = (type: string): Pick<Case, "status" | "answer"> =>
-  refusalOf(406, "PGRST107", { message: `None of these media types are available: ${type}` });
+  buildErrorAnswer(406, "PGRST107", { message: `None of these media types are available: ${type}` });
 const noMethod = (method: string): Pick<Case, "status" | "answer"> =>
-  refusalOf(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
-const noPath = refusalOf(404, "PGRST125", { message: "Invalid path specified in request URL" });
+  buildErrorAnswer(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
+const noPath = buildErrorAnswer(404, "PGRST125", { message: "Invalid path specified in request URL" });
 
 const answers = (title: string, request: string, answer: unknown, members: Partial<Case> = {}): Case => ({
   title,
@@ -58,20 +60,20 @@ describe("response settings", async () => {
 });
 
 describe("bodies, hints, raised errors, event streams", async () => {
-  cases(await start(["csv-bodies", "suggestions", "raised-errors", "rest-live"]), [
+  cases(await start(["csv-bodies", "rest-suggestions", "raised-errors", "rest-live"]), [
     {
       title: "R-BODY-1 without csv-bodies writes do not accept the type",
       request: "POST /ports",
       headers: { "content-type": "text/csv" },
       body: "name\nOslo",
-      ...refusalOf(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
+      ...buildErrorAnswer(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
     },
     {
       title: "R-BODY-1 without csv-bodies calls do not accept the type",
       request: "POST /rpc/add_numbers",
       headers: { "content-type": "text/csv" },
       body: "a,b\n1,2",
-      ...refusalOf(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
+      ...buildErrorAnswer(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
     },
     answers("R-MED-2 without csv-bodies responses in CSV still work", "GET /vessels?select=id&id=eq.1", undefined, {
       ...accept("text/csv"),
@@ -80,27 +82,27 @@ describe("bodies, hints, raised errors, event streams", async () => {
     {
       title: "R-PATH-10 without suggestions a similar relation is not named",
       request: "GET /vessel",
-      ...refusalOf(404, "PGRST205", { hint: null }),
+      ...buildErrorAnswer(404, "PGRST205", { hint: null }),
     },
     {
       title: "R-EMB-19 without suggestions a similar relationship is not named",
       request: "GET /vessels?select=port(id)",
-      ...refusalOf(400, "PGRST200", { hint: null }),
+      ...buildErrorAnswer(400, "PGRST200", { hint: null }),
     },
     {
       title: "R-RPC-10 without suggestions a similar function is not named",
       request: "GET /rpc/add_number",
-      ...refusalOf(404, "PGRST202", { hint: null }),
+      ...buildErrorAnswer(404, "PGRST202", { hint: null }),
     },
     {
       title: "R-RPC-10 without suggestions similar parameters are not named",
       request: "GET /rpc/add_numbers?a=1&c=2",
-      ...refusalOf(404, "PGRST202", { hint: null }),
+      ...buildErrorAnswer(404, "PGRST202", { hint: null }),
     },
     {
       title: "R-ERR-4 without raised-errors the SQLSTATE has the status of other SQLSTATEs",
       request: "GET /rpc/raise_state?state=PT418&text=teapot",
-      ...refusalOf(400, "PT418", { message: "teapot" }),
+      ...buildErrorAnswer(400, "PT418", { message: "teapot" }),
     },
     {
       title: "R-MED-1 without rest-live event streams are unavailable",
@@ -112,8 +114,8 @@ describe("bodies, hints, raised errors, event streams", async () => {
 });
 
 /** A filter by each operator that the plugin declares: plain, negated, with a quantifier or a language. */
-const filtersOf = (name: string): readonly Case[] =>
-  (pluginOf(name).operators ?? []).flatMap((spec) => {
+const buildFilterCases = (name: string): readonly Case[] =>
+  (getPlugin(name).operators ?? []).flatMap((spec) => {
     const operator = getRestName(spec);
     if (operator === undefined) return [];
     const forms = [operator, `not.${operator}`];
@@ -131,18 +133,18 @@ describe("operators", async () => {
   const names = ["text-operators", "json-operators", "array-range-operators", "full-text-operators"];
   const fullApi = await start([]);
   test("R-LEX-11 with all plugins each of these filters is parsed", async () => {
-    for (const { request } of ["comparison-operators", ...names].flatMap(filtersOf)) {
+    for (const { request } of ["comparison-operators", ...names].flatMap(buildFilterCases)) {
       const answer = await fullApi.get(request.replace("GET ", ""));
       if (answer.status >= 300) expect(answer.json().code, request).not.toBe("PGRST100");
     }
   });
 
   cases(await start(names), [
-    ...names.flatMap(filtersOf),
+    ...names.flatMap(buildFilterCases),
     {
       title: "R-LEX-11 without text-operators match is unknown in trees",
       request: "GET /vessels?or=(name.match.A,id.eq.1)",
-      ...refusalOf(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }),
+      ...buildErrorAnswer(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }),
     },
     answers("R-FLT-1 the operators of the other plugins work", "GET /vessels?select=id&id=gte.2&order=id", [
       { id: 2 },
@@ -159,7 +161,7 @@ describe("operators", async () => {
   ]);
 
   cases(await start(["comparison-operators"]), [
-    ...filtersOf("comparison-operators"),
+    ...buildFilterCases("comparison-operators"),
     {
       title: "R-LEX-11 without comparison-operators PUT has no key",
       request: "PUT /ports?id=eq.1",
@@ -173,7 +175,7 @@ describe("operators", async () => {
 });
 
 describe("embeds", async () => {
-  const unknownEmbed = refusalOf(400, "PGRST100", {
+  const unknownEmbed = buildErrorAnswer(400, "PGRST100", {
     message: expect.stringContaining("failed to parse select parameter"),
   });
   cases(await start(["spread-embeds"]), [
@@ -205,7 +207,7 @@ describe("embeds", async () => {
     {
       title: "R-EMB-2 without computed-relationships functions of a row are not relationships",
       request: "GET /vessels?select=id,home_harbour(name)",
-      ...refusalOf(400, "PGRST200"),
+      ...buildErrorAnswer(400, "PGRST200"),
     },
     answers("R-CMP-1 without computed-relationships computed fields still work", "GET /vessels?select=label&id=eq.1", [
       { label: "Ariel #1" },
@@ -220,12 +222,12 @@ describe("embeds", async () => {
     {
       title: "R-EMB-2 without relationships a relation cannot be embedded",
       request: "GET /vessels?select=id,ports(name)",
-      ...refusalOf(400, "PGRST200"),
+      ...buildErrorAnswer(400, "PGRST200"),
     },
     {
       title: "R-EMB-2 without relationships a relation cannot be spread",
       request: "GET /vessels?select=id,...ports(name)",
-      ...refusalOf(400, "PGRST200"),
+      ...buildErrorAnswer(400, "PGRST200"),
     },
     answers("R-SEL-1 without relationships rows are read", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
   ]);
@@ -277,7 +279,7 @@ describe("methods", async () => {
     {
       title: "R-PATH-8 without rest-rpc no function is served at the root",
       request: "GET /",
-      ...refusalOf(404, "PGRST126"),
+      ...buildErrorAnswer(404, "PGRST126"),
     },
   ]);
   cases(await start(["rest-options", "openapi-page"]), [
@@ -289,7 +291,7 @@ describe("methods", async () => {
     {
       title: "R-PATH-7 without rest-options OPTIONS is not allowed for functions",
       request: "OPTIONS /rpc/add_numbers",
-      ...refusalOf(405, "PGRST101"),
+      ...buildErrorAnswer(405, "PGRST101"),
     },
     {
       title: "R-COR-2 without rest-options preflights are answered",
@@ -315,13 +317,13 @@ describe("methods", async () => {
     {
       title: "R-PATH-8 without openapi the root is disabled",
       request: "GET /",
-      ...refusalOf(404, "PGRST126", { message: "Root endpoint metadata is disabled" }),
+      ...buildErrorAnswer(404, "PGRST126", { message: "Root endpoint metadata is disabled" }),
     },
     {
       title: "R-PATH-8 without openapi there is no page either",
       request: "GET /",
       headers: { accept: "text/html" },
-      ...refusalOf(404, "PGRST126"),
+      ...buildErrorAnswer(404, "PGRST126"),
     },
     {
       title: "R-OPT-8 without openapi the root allows no reads",
@@ -334,12 +336,12 @@ describe("methods", async () => {
     {
       title: "R-PATH-4 without catalog-introspection there are no relations",
       request: "GET /vessels",
-      ...refusalOf(404, "PGRST205"),
+      ...buildErrorAnswer(404, "PGRST205"),
     },
     {
       title: "R-RPC-1 without catalog-introspection there are no functions",
       request: "GET /rpc/add_numbers?a=1&b=2",
-      ...refusalOf(404, "PGRST202"),
+      ...buildErrorAnswer(404, "PGRST202"),
     },
   ]);
   cases(await start(["rest"]), [

@@ -62,7 +62,7 @@ gqlCases(api, [
     data: { album_aggregate: { aggregate: { all: 5, price: 4, row: 5, kinds: 3, pairs: 4, rows: 5 } } },
   },
   {
-    title: "G-AGG-3 count with columns: null is refused",
+    title: "G-AGG-3 count with columns: null is rejected",
     query: "{ album_aggregate { aggregate { count(columns: null) } } }",
     error: {
       message: "expected a list, but found null",
@@ -71,7 +71,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-3 count with distinct: null is refused",
+    title: "G-AGG-3 count with distinct: null is rejected",
     query: "{ album_aggregate { aggregate { count(distinct: null) } } }",
     error: {
       message: "expected a boolean for type 'Boolean', but found null",

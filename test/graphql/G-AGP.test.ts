@@ -8,8 +8,8 @@ const studios = (rule: string, predicate: string, ...names: string[]) => ({
   query: `{ studio(where: {takes_aggregate: ${predicate}}, order_by: {id: asc}) { name } }`,
   data: { studio: names.map((name) => ({ name })) },
 });
-const refusalCase = (rule: string, predicate: string, message: string, path = "") => ({
-  title: `${rule} the predicate ${predicate} is refused`,
+const rejectionCase = (rule: string, predicate: string, message: string, path = "") => ({
+  title: `${rule} the predicate ${predicate} is rejected`,
   query: `{ studio(where: {takes_aggregate: ${predicate}}) { name } }`,
   error: { message, path: `$.selectionSet.studio.args.where.takes_aggregate${path}`, code: "validation-failed" },
 });
@@ -31,8 +31,8 @@ gqlCases(api, [
   studios("G-AGP-3", "{count: {filter: {kept: {_eq: true}}, predicate: {_eq: 1}}}", "South"),
   studios("G-AGP-3", "{count: {arguments: [], predicate: {_eq: 2}}}", "North", "South"),
   studios("G-AGP-3", "{sum: {arguments: tempo, filter: {length: {_gte: 100}}, predicate: {_eq: 180}}}", "North"),
-  refusalCase("G-AGP-4", "{}", "exactly one predicate should be specified"),
-  refusalCase(
+  rejectionCase("G-AGP-4", "{}", "exactly one predicate should be specified"),
+  rejectionCase(
     "G-AGP-4",
     "{count: {predicate: {_eq: 1}}, bool_or: {arguments: kept, predicate: {_eq: true}}}",
     "exactly one predicate should be specified",
@@ -46,32 +46,32 @@ gqlCases(api, [
     session: { "artist-id": "3" },
     data: { artist: [{ name: "Can" }] },
   },
-  refusalCase("G-AGP-7", "{count: {distinct: true}}", "missing required field 'predicate'", ".count.predicate"),
-  refusalCase(
+  rejectionCase("G-AGP-7", "{count: {distinct: true}}", "missing required field 'predicate'", ".count.predicate"),
+  rejectionCase(
     "G-AGP-7",
     "{bool_and: {predicate: {_eq: true}}}",
     "missing required field 'arguments'",
     ".bool_and.arguments",
   ),
-  refusalCase(
+  rejectionCase(
     "G-AGP-7",
     "{count: {predicate: null}}",
     "expected an object for type 'Int_comparison_exp', but found null",
     ".count.predicate",
   ),
-  refusalCase(
+  rejectionCase(
     "G-AGP-7",
     "{count: {distinct: null, predicate: {_eq: 1}}}",
     "expected a boolean for type 'Boolean', but found null",
     ".count.distinct",
   ),
-  refusalCase(
+  rejectionCase(
     "G-AGP-7",
     "{count: {filter: null, predicate: {_eq: 1}}}",
     "expected an object for type 'take_bool_exp', but found null",
     ".count.filter",
   ),
-  refusalCase(
+  rejectionCase(
     "G-AGP-7",
     "{count: {arguments: null, predicate: {_eq: 1}}}",
     "expected a list, but found null",

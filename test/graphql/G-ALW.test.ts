@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { relApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { collectMessages } from "../support/logger.ts";
 import { temporaryFolder } from "../support/temporary-files.ts";
@@ -40,7 +40,7 @@ const FOR_ALL = "{ team(where: {id: {_eq: 2}}) { name } }";
 const FOR_READERS = "{ team(where: {id: {_eq: 1}}) { name } }";
 const NOBODYS = "{ team(where: {id: {_eq: 3}}) { name } }";
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [table("team", { select_permissions: permissions({ reader: fullPermission, guest: fullPermission }) })],
   {
     query_collections: [
@@ -147,7 +147,7 @@ describe("the allow list", () => {
     expect(await send(openApi, { query: NOBODYS })).toHaveProperty("data");
   });
 
-  test("G-ALW-2 documents outside of the allow list are refused, also when they are repeated", async () => {
+  test("G-ALW-2 documents outside of the allow list are rejected, also when they are repeated", async () => {
     for (let time = 0; time < 2; time++) {
       expect(await send(allowlistApi, { query: NOBODYS })).toEqual(NOT_ALLOWED);
       expect(await send(allowlistApi, { query: "{ __schema { queryType { name } } }" })).toEqual(NOT_ALLOWED);

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
-import { refusalOf } from "../support/cases.ts";
+import { buildGqlErrorBody } from "../support/cases.ts";
 
 const api = await startApi(forGraphql({ anonRole: "music_reader" }));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const persistedQuery = (sha256Hash: unknown) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
-const NOT_FOUND = refusalOf("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND");
+const NOT_FOUND = buildGqlErrorBody("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND");
 const REDS = { data: { team_by_pk: { name: "Reds" } } };
 
 let documentCount = 0;
@@ -54,18 +54,22 @@ describe("persisted queries", () => {
     expect(await socket.next()).toMatchObject({ id: "1", type: "next", payload: REDS });
   });
 
-  test("G-APQ-3 the hash of another document is refused", async () => {
+  test("G-APQ-3 the hash of another document is rejected", async () => {
     const [firstDocument, otherDocument] = [newDocument(), newDocument()];
     expect(await send({ query: firstDocument, ...persistedQuery(sha256(otherDocument)) })).toEqual(
-      refusalOf("provided sha does not match query", "bad-request", "$.extensions.persistedQuery"),
+      buildGqlErrorBody("provided sha does not match query", "bad-request", "$.extensions.persistedQuery"),
     );
     expect(await send(persistedQuery(sha256(otherDocument)))).toEqual(NOT_FOUND);
   });
 
-  test.each([["abc"], [7], [undefined], [null]])("G-APQ-3 %j is refused as a hash", async (hash) => {
+  test.each([["abc"], [7], [undefined], [null]])("G-APQ-3 %j is rejected as a hash", async (hash) => {
     for (const extraKeys of [{}, { query: newDocument() }])
       expect(await send({ ...persistedQuery(hash), ...extraKeys })).toEqual(
-        refusalOf("sha256Hash is not a SHA-256 hash in hexadecimal", "bad-request", "$.extensions.persistedQuery"),
+        buildGqlErrorBody(
+          "sha256Hash is not a SHA-256 hash in hexadecimal",
+          "bad-request",
+          "$.extensions.persistedQuery",
+        ),
       );
   });
 

@@ -46,7 +46,7 @@ interface GrantedCase extends Row {
   readonly user?: string;
 }
 
-interface RefusedCase extends Row {
+interface RejectedCase extends Row {
   readonly error: string | RegExp;
   readonly code: string;
   /** The status of `/v1alpha1/graphql`. */
@@ -72,7 +72,7 @@ const testGranted = (rows: readonly GrantedCase[]): void => {
     });
 };
 
-const testRefused = (rows: readonly RefusedCase[]): void => {
+const testRejected = (rows: readonly RejectedCase[]): void => {
   for (const row of rows)
     test(row.title, async () => {
       const answer = await send(row);
@@ -183,26 +183,26 @@ describe("the admin secret", () => {
     },
   ]);
   const wrong = { error: "invalid x-session-admin-secret", code: "access-denied", status: 401 };
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-4 G-CON-2 a wrong admin secret is refused",
+      title: "G-AUTH-4 G-CON-2 a wrong admin secret is rejected",
       headers: { "x-session-admin-secret": "guess" },
       ...wrong,
     },
     {
-      title: "G-AUTH-4 the beginning of the admin secret is refused",
+      title: "G-AUTH-4 the beginning of the admin secret is rejected",
       headers: { "x-session-admin-secret": adminSecret.slice(0, -1) },
       ...wrong,
     },
-    { title: "G-AUTH-4 an empty admin secret is refused", headers: { "x-session-admin-secret": "" }, ...wrong },
+    { title: "G-AUTH-4 an empty admin secret is rejected", headers: { "x-session-admin-secret": "" }, ...wrong },
     {
-      title: "G-AUTH-4 a wrong admin secret is refused beside a valid token",
+      title: "G-AUTH-4 a wrong admin secret is rejected beside a valid token",
       headers: { "x-session-admin-secret": "guess" },
       claims: READER,
       ...wrong,
     },
     {
-      title: "G-AUTH-2 a secret outside of the list is refused",
+      title: "G-AUTH-2 a secret outside of the list is rejected",
       options: { adminSecret: undefined, adminSecrets: ["second-secret"] },
       headers: secret,
       ...wrong,
@@ -229,9 +229,9 @@ describe("the admin secret", () => {
 describe("the header for backend-only permissions", () => {
   const words =
     'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive';
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-20 G-AUTH-20a a value that is not a boolean is refused",
+      title: "G-AUTH-20 G-AUTH-20a a value that is not a boolean is rejected",
       headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": "1" },
       error: words,
       code: "bad-request",
@@ -255,28 +255,28 @@ describe("the header for backend-only permissions", () => {
 });
 
 describe("callers without credentials", () => {
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-5 G-CON-2 a caller without credentials is refused if only an admin secret is configured",
+      title: "G-AUTH-5 G-CON-2 a caller without credentials is rejected if only an admin secret is configured",
       options: { ...NO_ANONYMOUS, jwtSecret: undefined },
       error: "x-session-admin-secret required, but not found",
       code: "access-denied",
       status: 401,
     },
     {
-      title: "G-AUTH-8 a caller without credentials is refused if tokens are configured",
+      title: "G-AUTH-8 a caller without credentials is rejected if tokens are configured",
       options: NO_ANONYMOUS,
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
-      title: "G-AUTH-8 a caller without credentials is refused if only tokens are configured",
+      title: "G-AUTH-8 a caller without credentials is rejected if only tokens are configured",
       options: { ...NO_ANONYMOUS, adminSecret: undefined },
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
-      title: "G-AUTH-9 a caller without credentials is refused if nothing is configured",
+      title: "G-AUTH-9 a caller without credentials is rejected if nothing is configured",
       options: { ...NO_ANONYMOUS, jwtSecret: undefined, adminSecret: undefined },
       error: "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
       code: "access-denied",
@@ -312,11 +312,11 @@ describe("callers without credentials", () => {
 });
 
 describe("tokens", () => {
-  const failureOf = (reason: string): Pick<RefusedCase, "error" | "code"> => ({
+  const buildJwtError = (reason: string): Pick<RejectedCase, "error" | "code"> => ({
     error: `Could not verify JWT: ${reason}`,
     code: "invalid-jwt",
   });
-  const INVALID_SIGNATURE = failureOf("JWSError JWSInvalidSignature");
+  const INVALID_SIGNATURE = buildJwtError("JWSError JWSInvalidSignature");
   const UNREADABLE = { error: /^Could not verify JWT: JWSError \(JSONDecodeError ".+"\)$/, code: "invalid-jwt" };
   testGranted([
     {
@@ -359,93 +359,93 @@ describe("tokens", () => {
       variables: { "x-session-user-id": "7" },
     },
   ]);
-  testRefused([
+  testRejected([
     {
       title: "G-AUTH-6 an invalid token never gives the anonymous role",
       headers: { authorization: "Bearer x" },
-      ...failureOf("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
+      ...buildJwtError("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
     },
     {
-      title: "G-AUTH-14 a token of four parts is refused",
+      title: "G-AUTH-14 a token of four parts is rejected",
       headers: { authorization: "Bearer a.b.c.d" },
-      ...failureOf("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
+      ...buildJwtError("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
     },
     {
-      title: "G-AUTH-14 a token with an unreadable header is refused",
+      title: "G-AUTH-14 a token with an unreadable header is rejected",
       headers: { authorization: "Bearer a!.b.c" },
       ...UNREADABLE,
     },
-    { title: "G-AUTH-14 a token whose payload is not JSON is refused", claims: "no json", ...UNREADABLE },
+    { title: "G-AUTH-14 a token whose payload is not JSON is rejected", claims: "no json", ...UNREADABLE },
     {
-      title: "G-AUTH-14 a token signed with another secret is refused",
+      title: "G-AUTH-14 a token signed with another secret is rejected",
       claims: READER,
       sign: { secret: "z".repeat(40) },
       ...INVALID_SIGNATURE,
     },
     {
-      title: "G-AUTH-11 a token with alg none is refused",
+      title: "G-AUTH-11 a token with alg none is rejected",
       claims: READER,
       sign: { algorithm: "none" },
       ...INVALID_SIGNATURE,
     },
     {
-      title: "G-AUTH-11 a token with another algorithm than the key's is refused",
+      title: "G-AUTH-11 a token with another algorithm than the key's is rejected",
       claims: READER,
       sign: { algorithm: "HS512" },
       ...INVALID_SIGNATURE,
     },
     {
-      title: "G-AUTH-11 a token with another algorithm than the key object's is refused",
+      title: "G-AUTH-11 a token with another algorithm than the key object's is rejected",
       options: { jwtSecret: { type: "HS384", key: jwtSecret } },
       claims: READER,
       ...INVALID_SIGNATURE,
     },
-    { title: "G-AUTH-14 an expired token is refused", claims: { ...READER, exp: 1 }, ...failureOf("JWTExpired") },
+    { title: "G-AUTH-14 an expired token is rejected", claims: { ...READER, exp: 1 }, ...buildJwtError("JWTExpired") },
     {
-      title: "G-AUTH-14 a token that is not yet valid is refused",
+      title: "G-AUTH-14 a token that is not yet valid is rejected",
       claims: { ...READER, nbf: 4e9 },
-      ...failureOf("JWTNotYetValid"),
+      ...buildJwtError("JWTNotYetValid"),
     },
     {
-      title: "G-AUTH-14 a token issued in the future is refused",
+      title: "G-AUTH-14 a token issued in the future is rejected",
       claims: { ...READER, iat: 4e9 },
-      ...failureOf("JWTIssuedAtFuture"),
+      ...buildJwtError("JWTIssuedAtFuture"),
     },
     {
-      title: "G-AUTH-14 a token with another audience is refused",
+      title: "G-AUTH-14 a token with another audience is rejected",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: "c" },
-      ...failureOf("JWTNotInAudience"),
+      ...buildJwtError("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 a token with an empty list of audiences is refused",
+      title: "G-AUTH-14 a token with an empty list of audiences is rejected",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: [] },
-      ...failureOf("JWTNotInAudience"),
+      ...buildJwtError("JWTNotInAudience"),
     },
     {
       title: "G-AUTH-14 JWT_AUD applies if the configuration has no audience",
       options: { jwtAud: "a" },
       claims: { ...READER, aud: "b" },
-      ...failureOf("JWTNotInAudience"),
+      ...buildJwtError("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 a token with another issuer is refused",
+      title: "G-AUTH-14 a token with another issuer is rejected",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: { ...READER, iss: "you" },
-      ...failureOf("JWTNotInIssuer"),
+      ...buildJwtError("JWTNotInIssuer"),
     },
     {
       title: "G-AUTH-14 exp is checked before nbf and iat",
       claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 },
-      ...failureOf("JWTExpired"),
+      ...buildJwtError("JWTExpired"),
     },
     {
-      title: "G-AUTH-14 a token whose exp is text is refused",
+      title: "G-AUTH-14 a token whose exp is text is rejected",
       claims: { ...READER, exp: "4000000000" },
       ...UNREADABLE,
     },
-    { title: "G-AUTH-14 a token whose aud is a number is refused", claims: { ...READER, aud: 1 }, ...UNREADABLE },
+    { title: "G-AUTH-14 a token whose aud is a number is rejected", claims: { ...READER, aud: 1 }, ...UNREADABLE },
   ]);
 
   test("G-AUTH-14 times are compared without tolerance, or with allowed_skew", async () => {
@@ -527,41 +527,41 @@ describe("the location of the token", () => {
   const custom: StartOptions = { jwtSecret: { ...HS, header: { type: "CustomHeader", name: "X-Token" } } };
   const token = signToken(READER);
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-13 another auth scheme is refused",
+      title: "G-AUTH-13 another auth scheme is rejected",
       headers: { authorization: "Basic eDp5" },
       ...MALFORMED_HEADER,
     },
     {
-      title: "G-AUTH-13 the word bearer in lower case is refused",
+      title: "G-AUTH-13 the word bearer in lower case is rejected",
       headers: { authorization: `bearer ${token}` },
       ...MALFORMED_HEADER,
     },
     {
-      title: "G-AUTH-13 the word Bearer without a token is refused",
+      title: "G-AUTH-13 the word Bearer without a token is rejected",
       headers: { authorization: "Bearer" },
       ...MALFORMED_HEADER,
     },
     {
-      title: "G-AUTH-13 two tokens in one header are refused",
+      title: "G-AUTH-13 two tokens in one header are rejected",
       headers: { authorization: `Bearer ${token} ${token}` },
       ...MALFORMED_HEADER,
     },
     {
-      title: "G-AUTH-13 a token without the word Bearer is refused",
+      title: "G-AUTH-13 a token without the word Bearer is rejected",
       headers: { authorization: token },
       ...MALFORMED_HEADER,
     },
     {
-      title: "G-AUTH-6 an invalid token in the cookie is refused",
+      title: "G-AUTH-6 an invalid token in the cookie is rejected",
       options: cookie,
       headers: { cookie: "tok=x" },
       error: /got 1\)$/,
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-6 an invalid token in a custom header is refused",
+      title: "G-AUTH-6 an invalid token in a custom header is rejected",
       options: custom,
       headers: { "x-token": "x" },
       error: /got 1\)$/,
@@ -700,23 +700,23 @@ describe("the location of the token", () => {
       ...reader,
     },
   ]);
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-12 G-AUTH-12a a token with an issuer of no configuration is refused",
+      title: "G-AUTH-12 G-AUTH-12a a token with an issuer of no configuration is rejected",
       options: severalSecrets,
       claims: { ...READER, iss: "three" },
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-12 G-AUTH-12a a token without an issuer is refused if every configuration has one",
+      title: "G-AUTH-12 G-AUTH-12a a token without an issuer is rejected if every configuration has one",
       options: severalSecrets,
       claims: READER,
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-12 the key of another configuration is refused for an issuer",
+      title: "G-AUTH-12 the key of another configuration is rejected for an issuer",
       options: severalSecrets,
       claims: { ...READER, iss: "one" },
       sign: { secret: OTHER_SECRET },
@@ -724,7 +724,7 @@ describe("the location of the token", () => {
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-13 tokens in several locations are refused",
+      title: "G-AUTH-13 tokens in several locations are rejected",
       options: severalSecrets,
       claims: { ...READER, iss: "one" },
       headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER_SECRET })}` },
@@ -850,100 +850,100 @@ describe("the location of the claims", () => {
       variables: { "x-session-user-id": "7" },
     },
   ]);
-  const claims = (error: string): Pick<RefusedCase, "error" | "code"> => ({ error, code: "jwt-invalid-claims" });
-  const missingClaim = (claim: string): Pick<RefusedCase, "error" | "code"> => ({
+  const claims = (error: string): Pick<RejectedCase, "error" | "code"> => ({ error, code: "jwt-invalid-claims" });
+  const missingClaim = (claim: string): Pick<RejectedCase, "error" | "code"> => ({
     error: `JWT claim does not contain x-session-${claim}`,
     code: "jwt-missing-role-claims",
   });
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-15 a token without a role is refused if there is no anonymous role",
+      title: "G-AUTH-15 a token without a role is rejected if there is no anonymous role",
       options: NO_ANONYMOUS,
       claims: { sub: "7" },
       ...missingClaim("allowed-roles"),
     },
     {
-      title: "G-AUTH-16 a token without the namespace is refused",
+      title: "G-AUTH-16 a token without the namespace is rejected",
       options: NS,
       claims: READER,
       ...claims("claims key: 'app' not found"),
     },
     {
-      title: "G-AUTH-16 a token without a value at the path is refused",
+      title: "G-AUTH-16 a token without a value at the path is rejected",
       options: PATH,
       claims: { deep: { "claims%": [] } },
       ...claims("claims not found at claims_namespace_path: '$.deep['claims%'][0]'"),
     },
     {
-      title: "G-AUTH-16 G-AUTH-16a text in place of an object is refused",
+      title: "G-AUTH-16 G-AUTH-16a text in place of an object is rejected",
       options: NS,
       claims: { app: JSON.stringify(READER) },
       ...claims("expecting a json object when claims_format is json"),
     },
     {
-      title: "G-AUTH-16 G-AUTH-16a a list in place of an object is refused",
+      title: "G-AUTH-16 G-AUTH-16a a list in place of an object is rejected",
       options: NS,
       claims: { app: [READER] },
       ...claims("expecting a json object when claims_format is json"),
     },
     {
-      title: "G-AUTH-16 G-AUTH-16a an object in place of text is refused",
+      title: "G-AUTH-16 G-AUTH-16a an object in place of text is rejected",
       options: TEXT,
       claims: { app: READER },
       ...claims("expecting a string when claims_format is stringified_json"),
     },
     {
-      title: "G-AUTH-16 G-AUTH-16a text that is not JSON is refused",
+      title: "G-AUTH-16 G-AUTH-16a text that is not JSON is rejected",
       options: TEXT,
       claims: { app: "{x" },
       ...claims("expecting stringified json at: 'claims_namespace app', but found: {x"),
     },
     {
-      title: "G-AUTH-16 G-AUTH-16a text that is not JSON at a path is refused",
+      title: "G-AUTH-16 G-AUTH-16a text that is not JSON at a path is rejected",
       options: TEXT_PATH,
       claims: { a: "1" },
       ...claims("expecting stringified json at: 'claims_namespace_path $.a', but found: 1"),
     },
     {
-      title: "G-AUTH-17 a token without roles is refused",
+      title: "G-AUTH-17 a token without roles is rejected",
       options: NS,
       claims: { app: {} },
       ...missingClaim("allowed-roles"),
     },
     {
-      title: "G-AUTH-17 a token without allowed roles in its namespace is refused",
+      title: "G-AUTH-17 a token without allowed roles in its namespace is rejected",
       options: NS,
       claims: { app: { "x-session-default-role": "music_reader" } },
       ...missingClaim("allowed-roles"),
     },
     {
-      title: "G-AUTH-17 a token without a default role is refused",
+      title: "G-AUTH-17 a token without a default role is rejected",
       claims: { "x-session-allowed-roles": ["music_reader"] },
       ...missingClaim("default-role"),
     },
     {
-      title: "G-AUTH-17 G-AUTH-17a allowed roles as text are refused",
+      title: "G-AUTH-17 G-AUTH-17a allowed roles as text are rejected",
       claims: { ...READER, "x-session-allowed-roles": "music_reader" },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered String",
       ),
     },
     {
-      title: "G-AUTH-17 G-AUTH-17a an allowed role that is a number is refused",
+      title: "G-AUTH-17 G-AUTH-17a an allowed role that is a number is rejected",
       claims: { ...READER, "x-session-allowed-roles": ["music_reader", 1] },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing Text failed, expected String, but encountered Number",
       ),
     },
     {
-      title: "G-AUTH-17 G-AUTH-17a a default role that is a number is refused",
+      title: "G-AUTH-17 G-AUTH-17a a default role that is a number is rejected",
       claims: { ...READER, "x-session-default-role": 5 },
       ...claims(
         "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Number",
       ),
     },
     {
-      title: "G-AUTH-17 G-AUTH-17a a default role that is null is refused",
+      title: "G-AUTH-17 G-AUTH-17a a default role that is null is rejected",
       claims: { ...READER, "x-session-default-role": null },
       ...claims(
         "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Null",
@@ -957,19 +957,19 @@ describe("the location of the claims", () => {
       ),
     },
     {
-      title: "G-AUTH-18 claims_map refuses a token without a default role at its path",
+      title: "G-AUTH-18 claims_map rejects a token without a default role at its path",
       options: STRICT_MAP,
       claims: { roles: ["music_reader"] },
       ...missingClaim("default-role"),
     },
     {
-      title: "G-AUTH-18 claims_map refuses a token without allowed roles at their path",
+      title: "G-AUTH-18 claims_map rejects a token without allowed roles at their path",
       options: STRICT_MAP,
       claims: { role: "music_reader" },
       ...missingClaim("allowed-roles"),
     },
     {
-      title: "G-AUTH-18 claims_map refuses a token without a value at a path",
+      title: "G-AUTH-18 claims_map rejects a token without a value at a path",
       options: MAP,
       claims: { roles: ["music_reader"] },
       ...claims("JWT claim from claims_map, x-session-user-id not found"),
@@ -1057,32 +1057,32 @@ describe("roles and variables of tokens", () => {
       variables: { "x-session-user-id": "7" },
     },
   ]);
-  testRefused([
+  testRejected([
     {
-      title: "G-AUTH-19 a role that is not allowed is refused",
+      title: "G-AUTH-19 a role that is not allowed is rejected",
       claims: READER,
       headers: { "X-Session-Role": "music_writer" },
       ...deniedRole,
     },
     {
-      title: "G-AUTH-19 a default role that is not allowed is refused",
+      title: "G-AUTH-19 a default role that is not allowed is rejected",
       claims: { ...READER, "x-session-default-role": "music_writer" },
       ...deniedRole,
     },
     {
-      title: "G-AUTH-19 the role admin is refused if it is not allowed",
+      title: "G-AUTH-19 the role admin is rejected if it is not allowed",
       claims: READER,
       headers: { "X-Session-Role": "admin" },
       ...deniedRole,
     },
     {
-      title: "G-AUTH-19 another role than that of JWT_ROLE_CLAIM_KEY is refused",
+      title: "G-AUTH-19 another role than that of JWT_ROLE_CLAIM_KEY is rejected",
       claims: { role: "music_reader" },
       headers: { "X-Session-Role": "music_editor" },
       ...deniedRole,
     },
     {
-      title: "G-AUTH-19 G-AUTH-19b with adminRoleInTokens the role admin is refused without a list of allowed roles",
+      title: "G-AUTH-19 G-AUTH-19b with adminRoleInTokens the role admin is rejected without a list of allowed roles",
       options: { adminRoleInTokens: true },
       claims: { ...READER, "x-session-default-role": "admin" },
       ...deniedRole,

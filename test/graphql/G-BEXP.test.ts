@@ -63,7 +63,7 @@ gqlCases(api, [
     data: { artist: [{ name: "Bjork" }] },
   },
   {
-    title: "G-BEXP-4 an unknown operator is refused",
+    title: "G-BEXP-4 an unknown operator is rejected",
     query: where("{id: {_almost: 3}}"),
     error: {
       message: "field '_almost' not found in type: 'Int_comparison_exp'",
@@ -72,7 +72,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-4 an unknown column is refused",
+    title: "G-BEXP-4 an unknown column is rejected",
     query: where("{price: {_gt: 1}, colour: {_eq: 3}}"),
     error: {
       message: "field 'colour' not found in type: 'album_bool_exp'",
@@ -81,7 +81,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-4 an operator of another type is refused",
+    title: "G-BEXP-4 an operator of another type is rejected",
     query: where('{id: {_like: "1%"}}'),
     error: {
       message: "field '_like' not found in type: 'Int_comparison_exp'",
@@ -90,7 +90,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-4 an ill-typed operand is refused",
+    title: "G-BEXP-4 an ill-typed operand is rejected",
     query: where("{title: {_eq: 3}}"),
     error: {
       message: "parsing Text failed, expected String, but encountered Number",
@@ -99,12 +99,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-5 _and: null is refused",
+    title: "G-BEXP-5 _and: null is rejected",
     query: where("{_and: null}"),
     error: { message: "expected a list, but found null", path: at("._and"), code: "validation-failed" },
   },
   {
-    title: "G-BEXP-5 _not: null is refused",
+    title: "G-BEXP-5 _not: null is rejected",
     query: where("{_not: null}"),
     error: {
       message: "expected an object for type 'album_bool_exp', but found null",
@@ -113,7 +113,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-5 null at a relationship is refused",
+    title: "G-BEXP-5 null at a relationship is rejected",
     query: where("{artist: null}"),
     error: {
       message: "expected an object for type 'artist_bool_exp', but found null",
@@ -122,7 +122,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-5 null at a column is refused",
+    title: "G-BEXP-5 null at a column is rejected",
     query: where("{id: null}"),
     error: {
       message: "expected an object for type 'Int_comparison_exp', but found null",
@@ -131,18 +131,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-5 _eq: null is refused",
+    title: "G-BEXP-5 _eq: null is rejected",
     query: where("{id: {_eq: null}}"),
     error: { message: "unexpected null value for type 'Int'", path: at(".id._eq"), code: "validation-failed" },
   },
   {
-    title: "G-BEXP-5 _eq: null in a variable is refused at a nullable column",
+    title: "G-BEXP-5 _eq: null in a variable is rejected at a nullable column",
     query: "query ($p: numeric) { album(where: {price: {_eq: $p}}) { id } }",
     variables: { p: null },
     error: { message: "unexpected null value for type 'numeric'", path: at(".price._eq"), code: "validation-failed" },
   },
   {
-    title: "G-BEXP-5 _is_null: null is refused",
+    title: "G-BEXP-5 _is_null: null is rejected",
     query: where("{id: {_is_null: null}}"),
     error: {
       message: "expected a boolean for type 'Boolean', but found null",
@@ -151,7 +151,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-5 _in: null is refused",
+    title: "G-BEXP-5 _in: null is rejected",
     query: where("{id: {_in: null}}"),
     error: { message: "expected a list, but found null", path: at(".id._in"), code: "validation-failed" },
   },
@@ -170,7 +170,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-7 where: null of update_T is refused",
+    title: "G-BEXP-7 where: null of update_T is rejected",
     query: "mutation { update_album(where: null, _set: {sold: 1}) { affected_rows } }",
     error: {
       message: "expected an object for type 'album_bool_exp', but found null",
@@ -188,7 +188,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-BEXP-7 where: null of delete_T is refused",
+    title: "G-BEXP-7 where: null of delete_T is rejected",
     query: "mutation { delete_album(where: null) { affected_rows } }",
     error: {
       message: "expected an object for type 'album_bool_exp', but found null",

@@ -51,7 +51,7 @@ gqlCases(api, [
     data: { team_by_pk: { team_matches_over: [{ id: 1 }, { id: 3 }] } },
   },
   {
-    title: "G-CF-3 a missing required argument is refused",
+    title: "G-CF-3 a missing required argument is rejected",
     query: "{ person { person_age_in } }",
     error: {
       message: "missing required field 'args'",
@@ -60,7 +60,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-3 an omitted argument without default is refused",
+    title: "G-CF-3 an omitted argument without default is rejected",
     query: "{ person { person_age_in(args: {}) } }",
     error: {
       message: "Non default arguments cannot be omitted",
@@ -91,7 +91,7 @@ gqlCases(api, [
     data: { person: [{ id: 3 }, { id: 2 }, { id: 1 }] },
   },
   {
-    title: "G-CF-5 order_by refuses a computed field with an argument, even with a default",
+    title: "G-CF-5 order_by rejects a computed field with an argument, even with a default",
     query: '{ person(where: {person_label: {_eq: "x"}}) { id } }',
     error: {
       message: "field 'person_label' not found in type: 'person_bool_exp'",

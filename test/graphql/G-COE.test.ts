@@ -9,13 +9,13 @@ const parse = "parse-failed";
 
 /** Compares a column of `specimen` with a literal. */
 const literal = (rule: string, column: string, value: string, message: string, code = parse, suffix = "") => ({
-  title: `${rule} the literal ${value} is refused for ${column}`,
+  title: `${rule} the literal ${value} is rejected for ${column}`,
   query: `{ specimen(where: {${column}: {_eq: ${value}}}) { id } }`,
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq${suffix}`, code },
 });
 /** The same comparison with a variable of the type. */
 const variable = (rule: string, column: string, type: string, value: unknown, message: string, code = parse) => ({
-  title: `${rule} the variable ${JSON.stringify(value)} is refused for ${column}`,
+  title: `${rule} the variable ${JSON.stringify(value)} is rejected for ${column}`,
   query: `query ($v: ${type}) { specimen(where: {${column}: {_eq: $v}}) { id } }`,
   variables: { v: value },
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq`, code },
@@ -78,7 +78,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-3 ttl out of range is refused",
+    title: "G-COE-3 ttl out of range is rejected",
     query: "query @cached(ttl: 3000000000) { __typename }",
     error: { message: outsideBounds("3.0e9"), path: "$.cached.args.ttl", code: parse },
   },
@@ -119,7 +119,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 an invalid name of a key is refused",
+    title: "G-COE-5 an invalid name of a key is rejected",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: { id: { "odd key": 1 } } },
     error: {
@@ -135,7 +135,7 @@ gqlCases(api, [
     data: { specimen: [{ id: 1 }] },
   },
   {
-    title: "G-COE-6 objects: null is refused",
+    title: "G-COE-6 objects: null is rejected",
     query: "mutation { insert_artist(objects: null) { affected_rows } }",
     error: {
       message: "expected a list, but found null",
@@ -144,7 +144,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 a string literal is refused at an enum",
+    title: "G-COE-7 a string literal is rejected at an enum",
     query: '{ album(order_by: {id: "asc"}) { id } }',
     error: {
       message: "expected an enum value for type 'order_by', but found a string",
@@ -159,7 +159,7 @@ gqlCases(api, [
     data: { album: [{ id: 5 }] },
   },
   {
-    title: "G-COE-7 a number in a variable is refused at an enum",
+    title: "G-COE-7 a number in a variable is rejected at an enum",
     query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }",
     variables: { d: 1 },
     error: {
@@ -168,7 +168,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 an unknown enum value is refused",
+    title: "G-COE-7 an unknown enum value is rejected",
     query: "{ team(distinct_on: [goals]) { id } }",
     error: {
       message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'",
@@ -224,7 +224,7 @@ gqlCases(api, [
   literal("G-COE-10", "c_int4", "123456789012345678901234567890", outsideBounds("1.2345678901234567890123456789e29")),
   variable("G-COE-10", "c_int4", "Int", 1e21, outsideBounds("1.0e21")),
   ...["", "a b", ".", "a..b", "[x]", "['a", "1a", "a[-1]", "$$"].map((path) => ({
-    title: `G-COE-11 the path ${JSON.stringify(path)} is refused`,
+    title: `G-COE-11 the path ${JSON.stringify(path)} is rejected`,
     query: "query ($p: String) { artist { stats(path: $p) } }",
     variables: { p: path },
     error: {
@@ -287,7 +287,7 @@ gqlCases(api, [
     data: { specimen: [{ id: 1 }] },
   },
   {
-    title: "G-COE-9 the database refuses an invalid string",
+    title: "G-COE-9 the database rejects an invalid string",
     query: '{ specimen(where: {c_int4: {_eq: "12x"}}) { id } }',
     error: {
       message: 'invalid input syntax for type integer: "12x"',
@@ -298,7 +298,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-COE-11 G-DOC-14 an invalid path is refused although no row is updated, after any earlier request", async () => {
+test("G-COE-11 G-DOC-14 an invalid path is rejected although no row is updated, after any earlier request", async () => {
   const query =
     "mutation ($p: String) { update_artist_many(updates: []) { affected_rows returning { stats(path: $p) } } }";
   for (let i = 0; i < 2; i++) {

@@ -132,7 +132,7 @@ test("G-DBE-12 an error of the database has status 500 at v1alpha1 and 200 elsew
   ).toBe(400);
 });
 
-test("G-DBE-12 more values than a statement can bind are refused, and the connection stays usable", async () => {
+test("G-DBE-12 more values than a statement can bind are rejected, and the connection stays usable", async () => {
   const singlePoolApi = await gqlApi({ dbPool: 1, maxFilters: 200_000 });
   const where = { _or: Array.from({ length: 65_536 }, (_, id) => ({ id: { _eq: id } })) };
   expect(

@@ -52,7 +52,7 @@ gqlCases(api, [
     data: { delete_studio: { affected_rows: 1 } },
   },
   {
-    title: "G-DEL-1 a delete of a referenced row is refused",
+    title: "G-DEL-1 a delete of a referenced row is rejected",
     query: "mutation { delete_artist(where: {id: {_eq: 1}}) { affected_rows } }",
     error: {
       message:

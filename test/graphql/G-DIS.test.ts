@@ -21,12 +21,12 @@ gqlCases(api, [
     data: { album: [{ id: 1 }, { id: 5 }, { id: 2 }, { id: 3 }] },
   },
   {
-    title: "G-DIS-1 an order_by that begins with another column is refused",
+    title: "G-DIS-1 an order_by that begins with another column is rejected",
     query: "{ album(distinct_on: artist_id, order_by: [{id: asc}]) { id } }",
     error: mismatch,
   },
   {
-    title: "G-DIS-1 an order_by with fewer columns than distinct_on is refused",
+    title: "G-DIS-1 an order_by with fewer columns than distinct_on is rejected",
     query: "{ album(distinct_on: [artist_id, sold], order_by: [{artist_id: asc}]) { id } }",
     error: mismatch,
   },

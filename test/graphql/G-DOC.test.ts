@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
-import { gqlCases } from "../support/cases.ts";
+import { buildGqlErrorBody, gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
@@ -9,23 +9,20 @@ const validationFailed = "validation-failed";
 const notAQuery = { message: "not a valid graphql query", path: "$.query", code: validationFailed };
 
 const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
-const errorOf = (message: string, path: string, code = validationFailed) => ({
-  errors: [{ message, extensions: { path, code } }],
-});
 
 gqlCases(api, [
-  { title: "G-DOC-1 a document that does not parse is refused", query: "{ album { id }", error: notAQuery },
-  { title: "G-DOC-1 an empty document is refused", query: "", error: notAQuery },
-  { title: "G-DOC-1 an empty selection set is refused", query: "{ album { } }", error: notAQuery },
-  { title: "G-DOC-1 an empty root selection set is refused", query: "{}", error: notAQuery },
-  { title: "G-DOC-1 a repeated argument is refused", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
+  { title: "G-DOC-1 a document that does not parse is rejected", query: "{ album { id }", error: notAQuery },
+  { title: "G-DOC-1 an empty document is rejected", query: "", error: notAQuery },
+  { title: "G-DOC-1 an empty selection set is rejected", query: "{ album { } }", error: notAQuery },
+  { title: "G-DOC-1 an empty root selection set is rejected", query: "{}", error: notAQuery },
+  { title: "G-DOC-1 a repeated argument is rejected", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
   {
-    title: "G-DOC-1 a repeated input field is refused",
+    title: "G-DOC-1 a repeated input field is rejected",
     query: "{ album(where: {id: {_eq: 1}, id: {_eq: 2}}) { id } }",
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 type definitions in a document are refused",
+    title: "G-DOC-1 type definitions in a document are rejected",
     query: "{ album { id } } type a { b: Int }",
     error: notAQuery,
   },
@@ -35,22 +32,22 @@ gqlCases(api, [
     data: { artist: [{ id: 1 }] },
   },
   {
-    title: "G-DOC-1 a document with 3000 levels is refused",
+    title: "G-DOC-1 a document with 3000 levels is rejected",
     query: `{ album(where: ${"{_not: ".repeat(3000)}{}${"}".repeat(3000)}) { id } }`,
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 a document with 100000 levels is refused",
+    title: "G-DOC-1 a document with 100000 levels is rejected",
     query: `{ album(where: ${"[".repeat(100000)}`,
     error: notAQuery,
   },
   {
-    title: "G-DOC-8 G-LIM-3 fragments that multiply without limit are refused",
+    title: "G-DOC-8 G-LIM-3 fragments that multiply without limit are rejected",
     query: `{ album { ...f0 } } ${Array.from({ length: 40 }, (_, i) => `fragment f${i} on album { artist { a: albums { ...f${i + 1} } b: albums { ...f${i + 1} } } }`).join(" ")} fragment f40 on album { id }`,
     error: { message: "the operation selects fields nested deeper than 50 levels", path: "$", code: validationFailed },
   },
   {
-    title: "G-DOC-4 an unknown root field is refused",
+    title: "G-DOC-4 an unknown root field is rejected",
     query: "{ albums { id } }",
     error: {
       message: "field 'albums' not found in type: 'query_root'",
@@ -59,7 +56,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-4 an unknown field is refused",
+    title: "G-DOC-4 an unknown field is rejected",
     query: "{ album { id colour } }",
     error: {
       message: "field 'colour' not found in type: 'album'",
@@ -68,7 +65,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-4 an unknown field of an input object is refused",
+    title: "G-DOC-4 an unknown field of an input object is rejected",
     query: 'mutation { insert_artist(objects: [{name: "A", age: 3}]) { affected_rows } }',
     error: {
       message: "field 'age' not found in type: 'artist_insert_input'",
@@ -77,12 +74,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-5 an unknown argument is refused",
+    title: "G-DOC-5 an unknown argument is rejected",
     query: "{ album(first: 3) { id } }",
     error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: validationFailed },
   },
   {
-    title: "G-DOC-5 an argument on a column is refused",
+    title: "G-DOC-5 an argument on a column is rejected",
     query: "{ album { id(x: 3) } }",
     error: {
       message: "'id' has no argument named 'x'",
@@ -91,7 +88,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 a root field without a selection is refused",
+    title: "G-DOC-6 a root field without a selection is rejected",
     query: "{ album }",
     error: {
       message: "missing selection set for 'album'",
@@ -100,7 +97,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 a relationship without selection is refused",
+    title: "G-DOC-6 a relationship without selection is rejected",
     query: "{ album { artist } }",
     error: {
       message: "missing selection set for 'artist'",
@@ -108,7 +105,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 a scalar with a selection is refused",
+    title: "G-DOC-6 a scalar with a selection is rejected",
     query: "{ album { id { x } } }",
     error: {
       message: "unexpected subselection set for non-object field",
@@ -117,7 +114,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 a field without its required argument is refused",
+    title: "G-DOC-7 a field without its required argument is rejected",
     query: "{ album_by_pk { id } }",
     error: {
       message: "missing required field 'id'",
@@ -126,7 +123,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 an input object without its required field is refused",
+    title: "G-DOC-7 an input object without its required field is rejected",
     query: 'mutation { insert_artist(objects: [{name: "A", albums: {}}]) { affected_rows } }',
     error: {
       message: "missing required field 'data'",
@@ -135,7 +132,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 an undefined fragment is refused",
+    title: "G-DOC-8 an undefined fragment is rejected",
     query: "{ album { ...nope } }",
     error: {
       message: 'reference to undefined fragment "nope"',
@@ -159,7 +156,7 @@ gqlCases(api, [
     data: { album_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-8 a cycle of two fragments is refused",
+    title: "G-DOC-8 a cycle of two fragments is rejected",
     query: "{ album { ...a } } fragment a on album { artist { ...b } } fragment b on artist { albums { ...a } }",
     error: {
       message: "the fragment definition(s) a and b form a cycle",
@@ -168,7 +165,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a cycle of one fragment is refused",
+    title: "G-DOC-8 a cycle of one fragment is rejected",
     query: "{ album { ...a } } fragment a on album { ...a }",
     error: {
       message: "the fragment definition(s) a form a cycle",
@@ -185,7 +182,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 G-DOC-8b a repeated fragment name is refused",
+    title: "G-DOC-8 G-DOC-8b a repeated fragment name is rejected",
     query: "{ album { ...a } } fragment a on album { id } fragment a on album { id }",
     error: { message: 'multiple definitions for fragment "a"', path: "$", code: "parse-failed" },
   },
@@ -200,7 +197,7 @@ gqlCases(api, [
     data: { artist_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-9 two different fields of one response name are refused",
+    title: "G-DOC-9 two different fields of one response name are rejected",
     query: "{ album { x: id x: title } }",
     error: {
       message: "selection of both 'id' and 'title' specify the same response name, 'x'",
@@ -209,7 +206,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-9 equal fields with different arguments are refused",
+    title: "G-DOC-9 equal fields with different arguments are rejected",
     query: "{ album(limit: 1) { id } album(limit: 2) { id } }",
     error: {
       message: "inconsistent arguments between multiple selections of field 'album'",
@@ -313,7 +310,7 @@ gqlCases(api, [
     data: { artist_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-12 an unknown directive is refused",
+    title: "G-DOC-12 an unknown directive is rejected",
     query: "{ artist { id @upper } }",
     error: {
       message: "directive 'upper' is not defined in the schema",
@@ -322,27 +319,27 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 an unknown directive of the operation is refused",
+    title: "G-DOC-12 an unknown directive of the operation is rejected",
     query: "query @live { artist { id } }",
     error: { message: "directive 'live' is not defined in the schema", path: "$" },
   },
   {
-    title: "G-DOC-12 @cached on a field is refused",
+    title: "G-DOC-12 @cached on a field is rejected",
     query: "{ artist @cached { id } }",
     error: { message: "directive 'cached' is not allowed on a field", path: "$.selectionSet" },
   },
   {
-    title: "G-DOC-12 @cached on a mutation is refused",
+    title: "G-DOC-12 @cached on a mutation is rejected",
     query: "mutation @cached { delete_artist(where: {}) { affected_rows } }",
     error: { message: "directive 'cached' is not allowed on a mutation", path: "$" },
   },
   {
-    title: "G-DOC-12 @include on a query is refused",
+    title: "G-DOC-12 @include on a query is rejected",
     query: "query @include(if: true) { artist { id } }",
     error: { message: "directive 'include' is not allowed on a query", path: "$" },
   },
   {
-    title: "G-DOC-12 @cached on a spread is refused",
+    title: "G-DOC-12 @cached on a spread is rejected",
     query: "{ artist { ...f @cached } } fragment f on artist { id }",
     error: {
       message: "directive 'cached' is not allowed on a fragment spread",
@@ -350,7 +347,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 @cached on an inline fragment is refused",
+    title: "G-DOC-12 @cached on an inline fragment is rejected",
     query: "{ artist { ... @cached { id } } }",
     error: {
       message: "directive 'cached' is not allowed on an inline fragment",
@@ -358,7 +355,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 a repeated directive is refused",
+    title: "G-DOC-12 a repeated directive is rejected",
     query: "{ artist { id @include(if: true) @include(if: true) } }",
     error: {
       message: "the following directives are used more than once: ['include']",
@@ -366,7 +363,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 a directive without its argument if is refused",
+    title: "G-DOC-12 a directive without its argument if is rejected",
     query: "{ artist { id @include } }",
     error: { message: "missing required field 'if'", path: "$.selectionSet.artist.selectionSet.include.args.if" },
   },
@@ -379,13 +376,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-13 a mutation is refused for a role without mutations",
+    title: "G-DOC-13 a mutation is rejected for a role without mutations",
     query: "mutation { delete_artist(where: {}) { affected_rows } }",
     role: "music_nobody",
     error: { message: "no mutations exist", path: "$", code: validationFailed },
   },
   {
-    title: "G-DOC-13 a subscription is refused for a role without subscriptions",
+    title: "G-DOC-13 a subscription is rejected for a role without subscriptions",
     query: "subscription { artist { id } }",
     role: "music_nobody",
     error: { message: "no subscriptions exist", path: "$", code: validationFailed },
@@ -461,19 +458,31 @@ test("G-DOC-2 G-DOC-2a operationName chooses the operation", async () => {
     data: { artist_by_pk: { id: 1 } },
   });
   expect(await send({ query: twoOperations })).toEqual(
-    errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
+    buildGqlErrorBody(
+      "exactly one operation has to be present in the document when operationName is not specified",
+      validationFailed,
+      "$",
+    ),
   );
   expect(await send({ query: "fragment f on album { id }" })).toEqual(
-    errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
+    buildGqlErrorBody(
+      "exactly one operation has to be present in the document when operationName is not specified",
+      validationFailed,
+      "$",
+    ),
   );
   expect(await send({ query: twoOperations, operationName: "c" })).toEqual(
-    errorOf('no such operation found in the document: "c"', "$"),
+    buildGqlErrorBody('no such operation found in the document: "c"', validationFailed, "$"),
   );
   expect(await send({ query: "{ artist { id } } query a { album { id } }", operationName: "a" })).toEqual(
-    errorOf("operationName cannot be used when an anonymous operation exists in the document", "$"),
+    buildGqlErrorBody(
+      "operationName cannot be used when an anonymous operation exists in the document",
+      validationFailed,
+      "$",
+    ),
   );
   expect(await send({ query: "query { artist { id } }", operationName: "a" })).toEqual(
-    errorOf('no such operation found in the document: "a"', "$"),
+    buildGqlErrorBody('no such operation found in the document: "a"', validationFailed, "$"),
   );
 });
 
@@ -483,16 +492,16 @@ test("G-DOC-2 other operations are not validated", async () => {
   });
 });
 
-test("G-DOC-3 an invalid operation name is refused", async () => {
+test("G-DOC-3 an invalid operation name is rejected", async () => {
   expect(await send({ query: "query a { artist { id } }", operationName: "a b" })).toEqual(
-    errorOf("a b is not valid GraphQL name", "$.operationName", "parse-failed"),
+    buildGqlErrorBody("a b is not valid GraphQL name", "parse-failed", "$.operationName"),
   );
 });
 
-test("G-DOC-3 an empty operation name is refused, also for a document that was sent before without one", async () => {
+test("G-DOC-3 an empty operation name is rejected, also for a document that was sent before without one", async () => {
   const query = "{ artist_by_pk(id: 1) { id } }";
   expect(await send({ query })).toEqual({ data: { artist_by_pk: { id: 1 } } });
   expect(await send({ query, operationName: "" })).toEqual(
-    errorOf(" is not valid GraphQL name", "$.operationName", "parse-failed"),
+    buildGqlErrorBody(" is not valid GraphQL name", "parse-failed", "$.operationName"),
   );
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
 
 const api = await startApi(
@@ -25,7 +25,7 @@ const api = await startApi(
     ],
   }),
 );
-const admin = await schemaOf(api);
+const admin = await fetchSchema(api);
 
 test("G-TYP-28 a column that leads to an enum table has its enum type", () => {
   expect(admin.members("record")).toMatchObject({ genre: "genre_enum!", second_genre: "genre_enum" });
@@ -73,7 +73,7 @@ gqlCases(api, [
     data: { record: [{ title: "Blue", genre: "jazz", second_genre: "folk" }] },
   },
   {
-    title: "G-ENM-6 G-CON-5 G-CON-6 an unknown enum value is refused",
+    title: "G-ENM-6 G-CON-5 G-CON-6 an unknown enum value is rejected",
     query: "{ record(where: {genre: {_eq: polka}}) { id } }",
     error: {
       message: "expected one of the values ['folk', 'jazz', 'rock'] for type 'genre_enum', but found 'polka'",
@@ -91,7 +91,7 @@ test("G-ENM-4 the enum type needs no permission on its table", async () => {
   await api.sql("grant select on record to music_nobody");
   try {
     await api.reload();
-    const schema = await schemaOf(api, "music_nobody");
+    const schema = await fetchSchema(api, "music_nobody");
     expect(schema.members("record").genre).toBe("genre_enum!");
     expect(schema.has("genre")).toBe(false);
   } finally {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
-const reader = await schemaOf(api, "music_reader");
+const admin = await fetchSchema(api);
+const reader = await fetchSchema(api, "music_reader");
 
 test("G-ENU-1 order_by has the directions and the positions of nulls", () => {
   expect(admin.description("order_by")).toBe("column ordering options");
@@ -36,7 +36,7 @@ test("G-ENU-3 an enum of update columns without columns has a placeholder", asyn
   await api.sql("grant insert (name) on artist to music_reader");
   try {
     await api.reload();
-    const schema = await schemaOf(api, "music_reader");
+    const schema = await fetchSchema(api, "music_reader");
     expect(schema.values("artist_update_column")).toEqual(["_PLACEHOLDER"]);
     expect(schema.description("artist_update_column", "_PLACEHOLDER")).toBe("placeholder (do not use)");
     expect(schema.description("artist_update_column")).toBe(
@@ -60,12 +60,12 @@ test("G-ENU-4 constraints have their SQL names and descriptions", () => {
 });
 
 test("G-ENU-6 the columns of aggregate predicates are grouped by type", () => {
-  const enumOf = (fn: string) => `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns`;
-  for (const fn of ["bool_and", "bool_or"]) expect(admin.values(enumOf(fn))).toEqual(["kept"]);
+  const getEnumName = (fn: string) => `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns`;
+  for (const fn of ["bool_and", "bool_or"]) expect(admin.values(getEnumName(fn))).toEqual(["kept"]);
   for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp", "corr", "covar_samp"])
-    expect(admin.values(enumOf(fn))).toEqual(["length", "tempo"]);
-  expect(admin.description(enumOf("avg"))).toBe(
+    expect(admin.values(getEnumName(fn))).toEqual(["length", "tempo"]);
+  expect(admin.description(getEnumName("avg"))).toBe(
     'select "take_aggregate_bool_exp_avg_arguments_columns" columns of table "take"',
   );
-  expect(admin.description(enumOf("avg"), "tempo")).toBe("column name");
+  expect(admin.description(getEnumName("avg"), "tempo")).toBe("column name");
 });

@@ -5,13 +5,13 @@ import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import {
   array,
   collectWarnings,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
   type Entry,
 } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { createLogger } from "../support/logger.ts";
 
 interface FilterCase {
@@ -82,7 +82,7 @@ const cases: readonly FilterCase[] = [
   },
   { title: "G-FIL-1 _nin accepts a list of arrays", filter: { tags: { _nin: [["pop"], ["rock"]] } }, ids: [1, 3, 4] },
   { title: "G-FIL-1 _is_null finds null values", filter: { live: { _is_null: true } }, ids: [5] },
-  { title: "G-FIL-1 _is_null refuses text", filter: { live: { _is_null: "true" } }, ids: undefined },
+  { title: "G-FIL-1 _is_null rejects text", filter: { live: { _is_null: "true" } }, ids: undefined },
   { title: "G-FIL-2 a bare value means _eq", filter: { artist_id: 3 }, ids: [4, 5] },
   { title: "G-FIL-2 an empty filter is true", filter: {}, ids: [1, 2, 3, 4, 5] },
   { title: "G-FIL-2 an empty condition on a column is true", filter: { id: {} }, ids: [1, 2, 3, 4, 5] },
@@ -148,13 +148,13 @@ const cases: readonly FilterCase[] = [
     ids: [1, 2],
   },
   {
-    title: "G-FIL-3 a filter refuses a computed field with arguments",
+    title: "G-FIL-3 a filter rejects a computed field with arguments",
     tableName: "person",
     filter: { age_in: { _gt: 30 } },
     ids: undefined,
   },
   {
-    title: "G-FIL-3 a filter refuses the custom name of a column",
+    title: "G-FIL-3 a filter rejects the custom name of a column",
     filter: { heading: { _eq: "Debut" } },
     ids: undefined,
   },
@@ -296,7 +296,7 @@ const cases: readonly FilterCase[] = [
     session: { keys: "{}" },
     ids: [1, 2, 3],
   },
-  { title: "G-FIL-6 a list with a null is refused", filter: { id: { _in: [1, null] } }, ids: undefined },
+  { title: "G-FIL-6 a list with a null is rejected", filter: { id: { _in: [1, null] } }, ids: undefined },
   { title: "G-FIL-8 _ceq compares two columns of a row", filter: { sold: { _ceq: "id" } }, ids: [] },
   {
     title: "G-FIL-8 a comparison of columns accepts a list of one name",
@@ -337,8 +337,8 @@ const cases: readonly FilterCase[] = [
     filter: { works: { id: { _ceq: ["$", "id"] } } },
     ids: [1],
   },
-  { title: "G-FIL-8 columns of different types are refused", filter: { id: { _ceq: "title" } }, ids: undefined },
-  { title: "G-FIL-8 an unknown column is refused", filter: { id: { _ceq: ["$", "nothing"] } }, ids: undefined },
+  { title: "G-FIL-8 columns of different types are rejected", filter: { id: { _ceq: "title" } }, ids: undefined },
+  { title: "G-FIL-8 an unknown column is rejected", filter: { id: { _ceq: ["$", "nothing"] } }, ids: undefined },
   {
     title: "G-FIL-9 _exists is true if another table has a matching row",
     filter: {
@@ -364,23 +364,23 @@ const cases: readonly FilterCase[] = [
     ids: [2],
   },
   {
-    title: "G-FIL-9 _exists refuses an unknown table",
+    title: "G-FIL-9 _exists rejects an unknown table",
     filter: { _exists: { _table: "nothing", _where: {} } },
     ids: undefined,
   },
   { title: "G-FIL-10 a filter may use columns that the role may not see", filter: { price: { _gt: 15 } }, ids: [2, 4] },
-  { title: "G-FIL-11 an unknown column is refused", filter: { prize: { _gt: 15 } }, ids: undefined },
-  { title: "G-FIL-11 an unknown operator is refused", filter: { price: { _about: 15 } }, ids: undefined },
-  { title: "G-FIL-11 an operator of another type is refused", filter: { price: { _like: "1%" } }, ids: undefined },
-  { title: "G-FIL-11 a filter that is not an object is refused", filter: "artist_id = 1", ids: undefined },
-  { title: "G-FIL-11 an empty list is refused", filter: [], ids: undefined },
+  { title: "G-FIL-11 an unknown column is rejected", filter: { prize: { _gt: 15 } }, ids: undefined },
+  { title: "G-FIL-11 an unknown operator is rejected", filter: { price: { _about: 15 } }, ids: undefined },
+  { title: "G-FIL-11 an operator of another type is rejected", filter: { price: { _like: "1%" } }, ids: undefined },
+  { title: "G-FIL-11 a filter that is not an object is rejected", filter: "artist_id = 1", ids: undefined },
+  { title: "G-FIL-11 an empty list is rejected", filter: [], ids: undefined },
   {
-    title: "G-FIL-11 an empty list under _and or a relationship is refused",
+    title: "G-FIL-11 an empty list under _and or a relationship is rejected",
     filter: { _and: [{ maker: [] }] },
     ids: undefined,
   },
-  { title: "G-FIL-11 null at a relationship is refused", filter: { maker: null }, ids: undefined },
-  { title: "G-FIL-11 _exists without _where is refused", filter: { _exists: { _table: "artist" } }, ids: undefined },
+  { title: "G-FIL-11 null at a relationship is rejected", filter: { maker: null }, ids: undefined },
+  { title: "G-FIL-11 _exists without _where is rejected", filter: { _exists: { _table: "artist" } }, ids: undefined },
   {
     title: "G-FIL-4 a filter compares values of every type",
     tableName: "specimen",
@@ -403,14 +403,14 @@ const cases: readonly FilterCase[] = [
   },
 ];
 
-const roleOf = (index: number): string => `case_${index}`;
+const getRoleName = (index: number): string => `case_${index}`;
 
 const selectsOn = (name: string): readonly Entry[] =>
   permissions(
     Object.fromEntries(
       cases.flatMap((filterCase, index) =>
         (filterCase.tableName ?? "album") === name
-          ? [[roleOf(index), { columns: ["id"], filter: filterCase.filter }]]
+          ? [[getRoleName(index), { columns: ["id"], filter: filterCase.filter }]]
           : [],
       ),
     ),
@@ -420,7 +420,7 @@ const noteLog = collectWarnings();
 const api = await startApi(
   forGraphql({
     logger: noteLog.logger,
-    metadata: documentOf([
+    metadata: buildMetadataDocument([
       table("album", {
         configuration: { column_config: { title: { custom_name: "heading" } } },
         object_relationships: [object("maker", "artist_id")],
@@ -454,11 +454,13 @@ await api.sql("insert into badge_change values (1)");
 
 for (const [index, { title, tableName = "album", session, ids }] of cases.entries()) {
   test(title, async () => {
-    const answer = await api.gql(`{ ${tableName} { id } }`, {}, asAdmin(roleOf(index), session));
+    const answer = await api.gql(`{ ${tableName} { id } }`, {}, asAdmin(getRoleName(index), session));
     if (ids === undefined) {
       expect(answer.errors[0].message).toBe(`field '${tableName}' not found in type: 'query_root'`);
       expect(
-        noteLog.all().filter((note) => note.startsWith(`table ${tableName}: select permission of ${roleOf(index)}: `)),
+        noteLog
+          .all()
+          .filter((note) => note.startsWith(`table ${tableName}: select permission of ${getRoleName(index)}: `)),
       ).toHaveLength(1);
     } else {
       expect(answer.errors).toBeUndefined();
@@ -470,7 +472,9 @@ for (const [index, { title, tableName = "album", session, ids }] of cases.entrie
 }
 
 test("G-FIL-7 a missing session variable matters only for the fields that use it", async () => {
-  const role = roleOf(cases.findIndex(({ title }) => title === "G-FIL-5 a session variable is replaced by its value"));
+  const role = getRoleName(
+    cases.findIndex(({ title }) => title === "G-FIL-5 a session variable is replaced by its value"),
+  );
   expect(await api.gql("{ album { id } }", {}, asAdmin(role))).toEqual({
     errors: [
       { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
@@ -482,7 +486,7 @@ test("G-FIL-7 a missing session variable matters only for the fields that use it
 test("G-FIL-9 a filter along a relationship does not add the filter of the other table", async () => {
   const whereFilterApi = await startApi(
     forGraphql({
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("album", {
           object_relationships: [object("artist", "artist_id")],
           select_permissions: permissions({
@@ -507,7 +511,7 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
 test("G-FIL-8 $ means the permission's table wherever its filter is used", async () => {
   const rootFilterApi = await startApi(
     forGraphql({
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("album", {
           object_relationships: [object("artist", "artist_id")],
           select_permissions: permissions({
@@ -561,7 +565,7 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
     forGraphql({
       logQuery: true,
       logger: createLogger({ info }),
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("owned", {
           select_permissions: permissions({ owner: { columns: "*", filter: { owner: { _eq: "X-Session-User-Id" } } } }),
         }),
@@ -588,7 +592,7 @@ test.skipIf(!capabilities.postgis)(
       forGraphql({
         dbSchemas: ["atlas"],
         dbExtraSearchPath: ["public", "gis"],
-        metadata: documentOf([
+        metadata: buildMetadataDocument([
           table("atlas.spots", {
             select_permissions: permissions({
               near: { columns: ["id"], filter: { at: near } },
@@ -636,7 +640,7 @@ test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service
   const guardedApi = await startApi(
     forGraphql({
       logger: guardedLog.logger,
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("album", {
           select_permissions: permissions({ writer: { columns: ["id"], filter: {} } }),
           insert_permissions: permissions({
@@ -648,7 +652,7 @@ test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service
       ]),
     }),
   );
-  expect(Object.keys((await schemaOf(guardedApi, "writer")).members("mutation_root"))).toEqual([
+  expect(Object.keys((await fetchSchema(guardedApi, "writer")).members("mutation_root"))).toEqual([
     "delete_album",
     "delete_album_by_pk",
   ]);

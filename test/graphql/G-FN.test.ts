@@ -4,8 +4,8 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const rows = (name: string, ...list: number[]) => ({ [name]: list.map((id) => ({ id })) });
-const refusalCase = (rule: string, call: string, message: string, code: string, path: string) => ({
-  title: `${rule} the call ${call} is refused`,
+const rejectionCase = (rule: string, call: string, message: string, code: string, path: string) => ({
+  title: `${rule} the call ${call} is rejected`,
   query: `{ ${call} { id } }`,
   error: { message, code, path },
 });
@@ -130,7 +130,7 @@ gqlCases(api, [
       ["contact: 5", "email", "contact"],
     ] as const
   ).map(([argument, type, name]) => ({
-    title: `G-FN-4 G-FN-4a the argument ${argument} is refused because it is not a string`,
+    title: `G-FN-4 G-FN-4a the argument ${argument} is rejected because it is not a string`,
     query: `{ typed_people(args: {${argument}}) { id } }`,
     error: {
       message: `A string is expected for type: ${type}`,
@@ -138,14 +138,14 @@ gqlCases(api, [
       path: `$.selectionSet.typed_people.args.args.${name}`,
     },
   })),
-  refusalCase(
+  rejectionCase(
     "G-FN-4",
     "search_albums",
     "missing required field 'args'",
     "validation-failed",
     "$.selectionSet.search_albums.args.args",
   ),
-  refusalCase(
+  rejectionCase(
     "G-FN-4",
     "search_albums(args: null)",
     "expected an object for type 'search_albums_args', but found null",
@@ -157,7 +157,7 @@ gqlCases(api, [
     query: "{ filter_albums(order_by: {id: asc}) { id } }",
     data: rows("filter_albums", 1, 2, 3, 4),
   },
-  refusalCase(
+  rejectionCase(
     "G-FN-4",
     "live_albums(args: {})",
     "'live_albums' has no argument named 'args'",
@@ -182,14 +182,14 @@ gqlCases(api, [
     variables: { a: { min_price: 20 }, t: "Debut" },
     data: { ...rows("filter_albums", 2, 4), ...rows("search_albums", 3) },
   },
-  refusalCase(
+  rejectionCase(
     "G-FN-5",
     "range_albums(args: {to_id: 3})",
     "Non default arguments cannot be omitted",
     "not-supported",
     "$.selectionSet.range_albums.args.args",
   ),
-  refusalCase(
+  rejectionCase(
     "G-FN-5",
     'half_named_albums(args: {arg_1: "D%"})',
     "Non default arguments cannot be omitted",
@@ -254,7 +254,7 @@ await halfApi.reload();
 
 gqlCases(halfApi, [
   {
-    title: "G-FN-5 G-FN-5a an unnamed argument after an omitted one is refused",
+    title: "G-FN-5 G-FN-5a an unnamed argument after an omitted one is rejected",
     query: "{ gap_albums(args: {arg_2: 4}) { id } }",
     error: {
       message: "Only last set of positional arguments can be omitted",

@@ -5,13 +5,13 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import {
   array,
   collectWarnings,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
   type Entry,
 } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 type Permissions = Readonly<Record<string, Entry>>;
 
@@ -62,7 +62,7 @@ const roles: readonly Role[] = Object.entries(personReads).flatMap(([person, per
   ),
 );
 
-const permissionsOf = (side: "person" | "passport"): Entry =>
+const buildPermissions = (side: "person" | "passport"): Entry =>
   Object.fromEntries(
     ["select", "insert", "update", "delete"].map((operation) => [
       `${operation}_permissions`,
@@ -81,7 +81,7 @@ const noteLog = collectWarnings();
 const api = await startApi(
   forGraphql({
     logger: noteLog.logger,
-    metadata: documentOf([
+    metadata: buildMetadataDocument([
       table("person", {
         array_relationships: [array("passports", "passport", "person_id")],
         computed_fields: [
@@ -89,7 +89,7 @@ const api = await startApi(
           { name: "age", definition: { function: "person_age_in" } },
           { name: "friends", definition: { function: "person_peers" } },
         ],
-        ...permissionsOf("person"),
+        ...buildPermissions("person"),
       }),
       table("album", {
         object_relationships: [object("artist", "artist_id")],
@@ -106,7 +106,7 @@ const api = await startApi(
         select_permissions: permissions({ listener: { columns: [], computed_fields: ["price_in"], filter: {} } }),
       }),
       table("artist", { select_permissions: permissions({ listener: { columns: [], filter: {} } }) }),
-      table("passport", { object_relationships: [object("holder", "person_id")], ...permissionsOf("passport") }),
+      table("passport", { object_relationships: [object("holder", "person_id")], ...buildPermissions("passport") }),
     ]),
   }),
 );
@@ -123,17 +123,17 @@ test("G-GEN-14a the schema of every role is valid", async () => {
 });
 
 test("G-GEN-14a a table without a selectable field is left out, and relationships to it too", async () => {
-  const emptySchema = await schemaOf(api, "empty_empty_none");
+  const emptySchema = await fetchSchema(api, "empty_empty_none");
   expect(Object.keys(emptySchema.members("query_root"))).toEqual(["no_queries_available"]);
 
-  const listener = await schemaOf(api, "listener");
+  const listener = await fetchSchema(api, "listener");
   expect(Object.keys(listener.members("query_root"))).toEqual(["album"]);
   expect(Object.keys(listener.members("album"))).toEqual(["price_in"]);
   expect(Object.keys(listener.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
   // the only computed field has an argument, so rows cannot be ordered
   expect(Object.keys(listener.args("query_root", "album"))).toEqual(["limit", "offset", "where"]);
 
-  const writer = await schemaOf(api, "empty_empty_all");
+  const writer = await fetchSchema(api, "empty_empty_all");
   expect(writer.members("person_mutation_response")).toEqual({ affected_rows: "Int!" });
   expect(Object.keys(writer.members("mutation_root"))).toEqual([
     "delete_passport",
@@ -148,7 +148,7 @@ test("G-GEN-14a a table without a selectable field is left out, and relationship
 });
 
 test("G-GEN-14a rows may consist of relationships, computed fields or aggregates", async () => {
-  const countSchema = await schemaOf(api, "empty_counted_none");
+  const countSchema = await fetchSchema(api, "empty_counted_none");
   expect(countSchema.members("person")).toEqual({
     friends: "[person!]",
     passports: "[passport!]!",
@@ -160,7 +160,7 @@ test("G-GEN-14a rows may consist of relationships, computed fields or aggregates
   });
   expect(countSchema.members("passport")).toEqual({ holder: "person!" });
 
-  const relatedSchema = await schemaOf(api, "empty_numbered_none");
+  const relatedSchema = await fetchSchema(api, "empty_numbered_none");
   expect(relatedSchema.members("person")).toEqual({ friends: "[person!]", passports: "[passport!]!" });
   expect(
     await api.gql(

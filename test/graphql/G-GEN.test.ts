@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
-const reader = await schemaOf(api, "music_reader");
-const editor = await schemaOf(api, "music_editor");
-const writer = await schemaOf(api, "music_writer");
-const nobodySchema = await schemaOf(api, "music_nobody");
+const admin = await fetchSchema(api);
+const reader = await fetchSchema(api, "music_reader");
+const editor = await fetchSchema(api, "music_editor");
+const writer = await fetchSchema(api, "music_writer");
+const nobodySchema = await fetchSchema(api, "music_nobody");
 
 const rootFields = (schema: typeof admin, root: string): string[] => Object.keys(schema.members(root));
-const rootsOf = (schema: typeof admin, table: string): string[] =>
+const listTableRootFields = (schema: typeof admin, table: string): string[] =>
   [
     ...rootFields(schema, "query_root"),
     ...(schema.roots.mutation === undefined ? [] : rootFields(schema, "mutation_root")),
@@ -123,7 +123,7 @@ test("G-GEN-3 rights by grants apply column by column", () => {
 });
 
 test("G-GEN-3 the administrator has all rights of the login role", () => {
-  expect(rootsOf(admin, "album")).toHaveLength(10);
+  expect(listTableRootFields(admin, "album")).toHaveLength(10);
   expect(Object.keys(admin.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual([
     "born",
     "country",
@@ -186,7 +186,7 @@ test("G-GEN-10 G-GEN-10a descriptions come from comments, and otherwise from nam
 test("G-GEN-10 G-GEN-10a outside of public a description names the table with its schema", async () => {
   const otherApi = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
-    const shop = await schemaOf(otherApi);
+    const shop = await fetchSchema(otherApi);
     expect(shop.description("shop_item")).toBe('columns and relationships of "shop.item"');
     expect(shop.description("query_root", "shop_order_by_pk")).toBe(
       'fetch data from the table: "shop.order" using primary key columns',
@@ -198,11 +198,11 @@ test("G-GEN-10 G-GEN-10a outside of public a description names the table with it
 });
 
 test("G-GEN-11 each kind of relation has its operations", () => {
-  expect(rootsOf(admin, "album")).toHaveLength(10);
-  expect(rootsOf(admin, "measure")).toHaveLength(10);
-  expect(rootsOf(admin, "album_sale")).toEqual(["album_sale", "album_sale_aggregate"]);
-  expect(rootsOf(admin, "artist_total")).toEqual(["artist_total", "artist_total_aggregate"]);
-  expect(rootsOf(admin, "album_title").sort()).toEqual([
+  expect(listTableRootFields(admin, "album")).toHaveLength(10);
+  expect(listTableRootFields(admin, "measure")).toHaveLength(10);
+  expect(listTableRootFields(admin, "album_sale")).toEqual(["album_sale", "album_sale_aggregate"]);
+  expect(listTableRootFields(admin, "artist_total")).toEqual(["artist_total", "artist_total_aggregate"]);
+  expect(listTableRootFields(admin, "album_title").sort()).toEqual([
     "album_title",
     "album_title_aggregate",
     "delete_album_title",
@@ -214,8 +214,8 @@ test("G-GEN-11 each kind of relation has its operations", () => {
 });
 
 test("G-GEN-11 the fields of a relation depend on the rights of the role", () => {
-  expect(rootsOf(reader, "album").sort()).toEqual(["album", "album_aggregate", "album_by_pk"]);
-  expect(rootsOf(writer, "artist").sort()).toEqual([
+  expect(listTableRootFields(reader, "album").sort()).toEqual(["album", "album_aggregate", "album_by_pk"]);
+  expect(listTableRootFields(writer, "artist").sort()).toEqual([
     "delete_artist",
     "insert_artist",
     "update_artist",
@@ -226,7 +226,7 @@ test("G-GEN-11 the fields of a relation depend on the rights of the role", () =>
 test("G-GEN-12 a view has the writes that the database accepts, column by column", () => {
   expect(Object.keys(admin.members("album_title_insert_input"))).toEqual(["artist_id", "id", "title"]);
   expect(Object.keys(admin.members("album_title_set_input"))).toEqual(["artist_id", "id", "title"]);
-  expect(rootsOf(admin, "team_card").sort()).toEqual([
+  expect(listTableRootFields(admin, "team_card").sort()).toEqual([
     "insert_team_card",
     "insert_team_card_one",
     "team_card",
@@ -236,9 +236,10 @@ test("G-GEN-12 a view has the writes that the database accepts, column by column
 });
 
 test("G-GEN-13 a table without a primary key has no by_pk fields, even with a unique constraint", () => {
-  const seven = (table: string): string[] => rootsOf(admin, table).filter((name) => !name.endsWith("_by_pk"));
+  const seven = (table: string): string[] =>
+    listTableRootFields(admin, table).filter((name) => !name.endsWith("_by_pk"));
   for (const table of ["play_log", "listing"]) {
-    expect(rootsOf(admin, table)).toHaveLength(7);
+    expect(listTableRootFields(admin, table)).toHaveLength(7);
     expect(seven(table)).toHaveLength(7);
   }
 });

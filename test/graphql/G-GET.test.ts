@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { cases, refusalOf } from "../support/cases.ts";
-import { documentOf } from "../support/metadata-document.ts";
+import { cases, buildGqlErrorBody } from "../support/cases.ts";
+import { buildMetadataDocument } from "../support/metadata-document.ts";
 
 const api = await startApi(
   forGraphql({
     anonRole: "music_reader",
-    metadata: documentOf(
+    metadata: buildMetadataDocument(
       [{ table: "team", select_permissions: [{ role: "music_reader", permission: { columns: "*", filter: {} } }] }],
       {},
       { functions: [{ function: "leave_note", configuration: { exposed_as: "query" } }] },
@@ -28,7 +28,7 @@ const url = (parameters: Readonly<Record<string, string>>, path = "/v1/graphql")
 
 const QUERY = "{ team(order_by: {id: asc}, limit: 1) { name } }";
 const REDS = { data: { team: [{ name: "Reds" }] } };
-const BY_GET = refusalOf("mutations are not supported over GET, use POST instead", "unexpected-payload");
+const BY_GET = buildGqlErrorBody("mutations are not supported over GET, use POST instead", "unexpected-payload");
 
 cases(api, [
   ...["/v1/graphql", "/api/graphql", "/v1alpha1/graphql"].map((path) => ({
@@ -44,7 +44,11 @@ cases(api, [
   {
     title: "G-GET-3 neither data nor errors may be cached",
     request: `GET ${url({ query: "{ no_such_field }" })}`,
-    answer: refusalOf(expect.stringContaining("no_such_field"), "validation-failed", "$.selectionSet.no_such_field"),
+    answer: buildGqlErrorBody(
+      expect.stringContaining("no_such_field"),
+      "validation-failed",
+      "$.selectionSet.no_such_field",
+    ),
     responseHeaders: { "cache-control": "private, no-cache" },
   },
   {
@@ -81,48 +85,56 @@ cases(api, [
     bytes: "",
   },
   {
-    title: "G-GET-1 variables that are not JSON are refused",
+    title: "G-GET-1 variables that are not JSON are rejected",
     request: `GET ${url({ query: QUERY, variables: "{n:1}" })}`,
     status: 200,
     check: (answer) =>
       expect(answer.json()).toEqual(
-        refusalOf(expect.stringMatching(/^Error in \$\.variables: /), "invalid-json", "$.variables"),
+        buildGqlErrorBody(expect.stringMatching(/^Error in \$\.variables: /), "invalid-json", "$.variables"),
       ),
   },
   {
-    title: "G-GET-1 variables that are not an object are refused",
+    title: "G-GET-1 variables that are not an object are rejected",
     request: `GET ${url({ query: QUERY, variables: "[1]" })}`,
     status: 200,
     check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("parse-failed"),
   },
   {
-    title: "G-GET-1 extensions without a query are refused",
+    title: "G-GET-1 extensions without a query are rejected",
     request: `GET ${url({ extensions: "{}" })}`,
     status: 200,
-    answer: refusalOf("the key 'query' was not present", "parse-failed"),
+    answer: buildGqlErrorBody("the key 'query' was not present", "parse-failed"),
   },
   {
     title: "G-GET-1 errors have the bodies and statuses of POST",
     request: `GET ${url({ query: "{ teem { id } }" }, "/v1alpha1/graphql")}`,
     status: 400,
-    answer: refusalOf("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem"),
+    answer: buildGqlErrorBody(
+      "field 'teem' not found in type: 'query_root'",
+      "validation-failed",
+      "$.selectionSet.teem",
+    ),
   },
   {
     title: "G-GET-1 the role applies as with POST",
     request: `GET ${url({ query: QUERY })}`,
     headers: asAdmin("music_artist"),
     status: 200,
-    answer: refusalOf("field 'team' not found in type: 'query_root'", "validation-failed", "$.selectionSet.team"),
+    answer: buildGqlErrorBody(
+      "field 'team' not found in type: 'query_root'",
+      "validation-failed",
+      "$.selectionSet.team",
+    ),
   },
   {
-    title: "G-GET-1 a wrong admin secret is refused",
+    title: "G-GET-1 a wrong admin secret is rejected",
     request: `GET ${url({ query: QUERY })}`,
     headers: { "x-session-admin-secret": "wrong" },
     status: 200,
     check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("access-denied"),
   },
   {
-    title: "G-GET-2 a mutation is refused",
+    title: "G-GET-2 a mutation is rejected",
     request: `GET ${url({ query: "mutation { delete_team(where: {}) { affected_rows } }" })}`,
     headers: asAdmin(),
     status: 405,
@@ -130,17 +142,20 @@ cases(api, [
     answer: BY_GET,
   },
   {
-    title: "G-GET-2 a mutation chosen by its name is refused",
+    title: "G-GET-2 a mutation chosen by its name is rejected",
     request: `GET ${url({ query: `query a ${QUERY} mutation b { delete_team(where: {}) { affected_rows } }`, operationName: "b" })}`,
     headers: asAdmin(),
     status: 405,
     answer: BY_GET,
   },
   {
-    title: "G-GET-2 a subscription is refused",
+    title: "G-GET-2 a subscription is rejected",
     request: `GET ${url({ query: `subscription ${QUERY}` })}`,
     status: 200,
-    answer: refusalOf("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
+    answer: buildGqlErrorBody(
+      "subscriptions are not supported over HTTP, use websockets instead",
+      "unexpected-payload",
+    ),
   },
 ]);
 
@@ -148,7 +163,7 @@ describe("functions that write", () => {
   const document = "{ leave_note { name } }";
   const notes = async (): Promise<number> => (await api.sql("select from notes")).length;
 
-  test("G-GET-2 the database refuses a write by a function in GET", async () => {
+  test("G-GET-2 the database rejects a write by a function in GET", async () => {
     const answer = await api.get(url({ query: document }), { headers: asAdmin() });
     expect(answer.json().errors[0].extensions.internal.error.status_code).toBe("25006");
     expect(await notes()).toBe(0);
@@ -166,7 +181,7 @@ test("G-GET-1 R-PATH-11 additional slashes are accepted", async () => {
   await lenientApi.close();
 });
 
-test("G-HTTP-12 without graphql-get the method is refused", async () => {
+test("G-HTTP-12 without graphql-get the method is rejected", async () => {
   const answer = await bareApi.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
   expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, GET, HEAD, POST"]);
 });

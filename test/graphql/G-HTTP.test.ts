@@ -2,8 +2,8 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { cases, refusalOf } from "../support/cases.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { cases, buildGqlErrorBody } from "../support/cases.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 import { adminSecret } from "../support/tokens.ts";
 
 const api = await startApi(
@@ -14,21 +14,25 @@ const reducedApi = await startApi(forGraphql({ anonRole: "music_reader", parts: 
 
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
 const REDS = { data: { team: [{ name: "Reds" }] } };
-const UNKNOWN = refusalOf("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem");
+const UNKNOWN = buildGqlErrorBody(
+  "field 'teem' not found in type: 'query_root'",
+  "validation-failed",
+  "$.selectionSet.teem",
+);
 const json = (body: string, headers: Readonly<Record<string, string>> = {}) => ({ body, headers });
 
 cases(reducedApi, [
   {
-    title: "G-HTTP-1 G-CON-15 G-HTTP-1a without persisted-queries a hash is refused",
+    title: "G-HTTP-1 G-CON-15 G-HTTP-1a without persisted-queries a hash is rejected",
     request: "POST /v1/graphql",
     body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
-    answer: refusalOf("Automatic Persisted Queries is not enabled", "not-supported"),
+    answer: buildGqlErrorBody("Automatic Persisted Queries is not enabled", "not-supported"),
   },
   {
-    title: "G-HTTP-1 G-HTTP-1a without persisted-queries a hash beside a query is refused",
+    title: "G-HTTP-1 G-HTTP-1a without persisted-queries a hash beside a query is rejected",
     request: "POST /v1/graphql",
     body: { ...QUERY, extensions: { persistedQuery: {} } },
-    answer: refusalOf("Automatic Persisted Queries is not enabled", "not-supported"),
+    answer: buildGqlErrorBody("Automatic Persisted Queries is not enabled", "not-supported"),
   },
 ]);
 
@@ -56,7 +60,7 @@ cases(api, [
     answer: REDS,
   },
   {
-    title: "G-HTTP-1 variables that are not an object are refused",
+    title: "G-HTTP-1 variables that are not an object are rejected",
     request: "POST /v1/graphql",
     body: { ...QUERY, variables: [] },
     status: 200,
@@ -82,7 +86,7 @@ cases(api, [
     body: QUERY,
     headers: { "x-session-admin-secret": "wrong" },
     status: 200,
-    answer: refusalOf("invalid x-session-admin-secret", "access-denied"),
+    answer: buildGqlErrorBody("invalid x-session-admin-secret", "access-denied"),
   },
   {
     title: "G-HTTP-2 malformed JSON has status 200",
@@ -111,7 +115,7 @@ cases(api, [
     body: QUERY,
     headers: { "x-session-admin-secret": "wrong" },
     status: 401,
-    answer: refusalOf("invalid x-session-admin-secret", "access-denied"),
+    answer: buildGqlErrorBody("invalid x-session-admin-secret", "access-denied"),
   },
   {
     title: "G-HTTP-3 malformed JSON has an error status at v1alpha1",
@@ -153,7 +157,7 @@ cases(api, [
   },
   { title: "G-HTTP-5 an empty batch is accepted", request: "POST /v1/graphql", body: [], status: 200, bytes: "[]" },
   {
-    title: "G-HTTP-5 G-HTTP-5a a batch with an element that is not a request is refused as a whole",
+    title: "G-HTTP-5 G-HTTP-5a a batch with an element that is not a request is rejected as a whole",
     request: "POST /v1/graphql",
     body: [QUERY, 3],
     status: 200,
@@ -164,7 +168,7 @@ cases(api, [
     request: "POST /v1/graphql",
     body: [QUERY, QUERY],
     headers: { "x-session-admin-secret": "wrong" },
-    answer: refusalOf("invalid x-session-admin-secret", "access-denied"),
+    answer: buildGqlErrorBody("invalid x-session-admin-secret", "access-denied"),
   },
   {
     title: "G-HTTP-6 any content type is accepted",
@@ -179,49 +183,56 @@ cases(api, [
     answer: REDS,
   },
   {
-    title: "G-HTTP-7 a body that is not JSON is refused",
+    title: "G-HTTP-7 a body that is not JSON is rejected",
     ...json("query"),
     request: "POST /v1/graphql",
-    answer: refusalOf(expect.stringMatching(/^Error in \$: /), "invalid-json"),
+    answer: buildGqlErrorBody(expect.stringMatching(/^Error in \$: /), "invalid-json"),
   },
   {
-    title: "G-HTTP-7 an empty body is refused",
+    title: "G-HTTP-7 an empty body is rejected",
     ...json(""),
     request: "POST /v1/graphql",
-    answer: refusalOf(expect.stringMatching(/^Error in \$: /), "invalid-json"),
+    answer: buildGqlErrorBody(expect.stringMatching(/^Error in \$: /), "invalid-json"),
   },
   {
-    title: "G-HTTP-8 a missing query is refused",
+    title: "G-HTTP-8 a missing query is rejected",
     request: "POST /v1/graphql",
     body: { variables: {} },
-    answer: refusalOf("the key 'query' was not present", "parse-failed"),
+    answer: buildGqlErrorBody("the key 'query' was not present", "parse-failed"),
   },
   ...(["3", '"x"', "true", "null"] as const).map((body, i) => ({
-    title: `G-HTTP-8 G-HTTP-8a the body ${body} is refused`,
+    title: `G-HTTP-8 G-HTTP-8a the body ${body} is rejected`,
     ...json(body),
     request: "POST /v1/graphql",
-    answer: refusalOf(
+    answer: buildGqlErrorBody(
       `expected a JSON object with the key 'query', but encountered ${["Number", "String", "Boolean", "Null"][i]}`,
       "parse-failed",
     ),
   })),
   {
-    title: "G-HTTP-8 G-HTTP-8a a query that is not a string is refused",
+    title: "G-HTTP-8 G-HTTP-8a a query that is not a string is rejected",
     request: "POST /v1/graphql",
     body: { query: 3 },
-    answer: refusalOf("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query"),
+    answer: buildGqlErrorBody(
+      "parsing Text failed, expected String, but encountered Number",
+      "parse-failed",
+      "$.query",
+    ),
   },
   {
-    title: "G-HTTP-9 a subscription over HTTP is refused",
+    title: "G-HTTP-9 a subscription over HTTP is rejected",
     request: "POST /v1/graphql",
     body: { query: "subscription { team { id } }" },
-    answer: refusalOf("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
+    answer: buildGqlErrorBody(
+      "subscriptions are not supported over HTTP, use websockets instead",
+      "unexpected-payload",
+    ),
   },
   {
-    title: "G-HTTP-9 the document of a subscription is checked before it is refused",
+    title: "G-HTTP-9 the document of a subscription is checked before it is rejected",
     request: "POST /v1/graphql",
     body: { query: "subscription { teem { id } }" },
-    answer: refusalOf(
+    answer: buildGqlErrorBody(
       "field 'teem' not found in type: 'subscription_root'",
       "validation-failed",
       "$.selectionSet.teem",
@@ -264,7 +275,7 @@ cases(api, [
     responseHeaders: { "content-encoding": null },
   },
   {
-    title: "G-HTTP-10 a client may refuse gzip",
+    title: "G-HTTP-10 a client may reject gzip",
     request: "POST /v1/graphql",
     body: { query: "{ __schema { types { name } } }" },
     headers: { "accept-encoding": "gzip;q=0, br" },
@@ -303,14 +314,14 @@ cases(api, [
     responseHeaders: { "access-control-allow-methods": /POST/ },
   },
   {
-    title: "G-HTTP-12 other methods are refused",
+    title: "G-HTTP-12 other methods are rejected",
     request: "PUT /v1/graphql",
     body: QUERY,
     status: 405,
     responseHeaders: { allow: /POST/ },
   },
   {
-    title: "G-HTTP-12 other methods are refused at a path beside REST",
+    title: "G-HTTP-12 other methods are rejected at a path beside REST",
     request: "DELETE /api/graphql",
     status: 405,
     responseHeaders: { allow: /POST/ },
@@ -410,7 +421,7 @@ cases(api, [
 ]);
 
 test("G-HTTP-17 the health endpoint reports metadata that does not match the database", async () => {
-  const ownApi = await startApi(forGraphql({ metadata: documentOf([table("team"), table("nowhere")]) }));
+  const ownApi = await startApi(forGraphql({ metadata: buildMetadataDocument([table("team"), table("nowhere")]) }));
   const answers = await Promise.all(
     ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>
       ownApi.get(path),

@@ -2,13 +2,13 @@
 import { expect, test } from "vitest";
 import { capabilities, forGraphql, startApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
-const writer = await schemaOf(api, "music_writer");
-const editor = await schemaOf(api, "music_editor");
+const admin = await fetchSchema(api);
+const writer = await fetchSchema(api, "music_writer");
+const editor = await fetchSchema(api, "music_editor");
 
 test("G-INP-1 T_bool_exp has columns, relationships and computed fields", () => {
   expect(admin.members("album_bool_exp")).toEqual({
@@ -301,13 +301,13 @@ test("G-INP-28 jsonb_cast_exp has the comparison of strings", () => {
 const atlas = capabilities.postgis
   ? await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }))
   : undefined;
-const geo = atlas && (await schemaOf(atlas));
+const geo = atlas && (await fetchSchema(atlas));
 
 test("G-INP-15 a table with dollars in its name is described by its name", async () => {
   const database = await openDatabase();
   await database.query('create table "in$$out$&" (id int primary key)');
-  const metadata = documentOf([table("in$$out$&", { configuration: { custom_name: "flow" } })]);
-  const dollarSchema = await schemaOf(await startApi(forGraphql({ on: database, metadata })));
+  const metadata = buildMetadataDocument([table("in$$out$&", { configuration: { custom_name: "flow" } })]);
+  const dollarSchema = await fetchSchema(await startApi(forGraphql({ on: database, metadata })));
   expect(dollarSchema.description("flow_set_input")).toBe('input type for updating data in table "in$$out$&"');
 });
 

@@ -21,7 +21,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INS-1 null at a NOT NULL column is refused",
+    title: "G-INS-1 null at a NOT NULL column is rejected",
     query: "mutation { insert_artist(objects: [{name: null}]) { affected_rows } }",
     error: {
       message: "unexpected null value for type 'String'",

@@ -16,7 +16,7 @@ const { data } = await api.gql(
 );
 const schema = data.__schema;
 type NamedEntry = { readonly name: string };
-const typeOf = (name: string) => schema.types.find((type: NamedEntry) => type.name === name);
+const findType = (name: string) => schema.types.find((type: NamedEntry) => type.name === name);
 const names = (list: readonly NamedEntry[]): string[] => list.map((entry) => entry.name);
 const isSorted = (list: readonly NamedEntry[]): boolean =>
   JSON.stringify(names(list)) === JSON.stringify([...names(list)].sort());
@@ -102,12 +102,12 @@ gqlCases(api, [
     data: { __schema: { mutationType: null, subscriptionType: null } },
   },
   {
-    title: "G-INT-10 introspection is refused in a subscription",
+    title: "G-INT-10 introspection is rejected in a subscription",
     query: "subscription { __schema { queryType { name } } }",
     error: { message: "field '__schema' not found in type: 'subscription_root'", code: "validation-failed" },
   },
   {
-    title: "G-INT-3 an unknown introspection field is refused",
+    title: "G-INT-3 an unknown introspection field is rejected",
     query: "{ __schema { kinds } }",
     error: {
       message: "field 'kinds' not found in type: '__Schema'",
@@ -134,15 +134,20 @@ test("G-INT-3 tools build a valid schema from introspection", () => {
 });
 
 test("G-INT-5 lists are null or empty as in the dialect", () => {
-  expect(typeOf("album")).toMatchObject({ interfaces: [], inputFields: null, enumValues: null, possibleTypes: null });
-  expect(typeOf("album_bool_exp")).toMatchObject({
+  expect(findType("album")).toMatchObject({ interfaces: [], inputFields: null, enumValues: null, possibleTypes: null });
+  expect(findType("album_bool_exp")).toMatchObject({
     interfaces: null,
     fields: null,
     enumValues: null,
     possibleTypes: null,
   });
-  expect(typeOf("order_by")).toMatchObject({ interfaces: null, fields: null, inputFields: null, possibleTypes: null });
-  expect(typeOf("jsonb")).toMatchObject({
+  expect(findType("order_by")).toMatchObject({
+    interfaces: null,
+    fields: null,
+    inputFields: null,
+    possibleTypes: null,
+  });
+  expect(findType("jsonb")).toMatchObject({
     kind: "SCALAR",
     interfaces: null,
     fields: null,

@@ -9,7 +9,7 @@ import { openSocket } from "../support/socket.ts";
 import {
   array,
   collectWarnings,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
@@ -17,7 +17,7 @@ import {
   type MetadataWarnings,
   fullPermission,
 } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { temporaryFile, temporaryFolder } from "../support/temporary-files.ts";
 
 const database = await testDatabase();
@@ -31,8 +31,8 @@ const start = async (
   notes: noteLog,
 });
 
-const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> =>
-  Object.keys((await schemaOf(api, role)).members("query_root"));
+const fetchRootFields = async (api: TestApi, role?: string): Promise<readonly string[]> =>
+  Object.keys((await fetchSchema(api, role)).members("query_root"));
 
 const ALBUM = `
 table: { schema: public, name: album }
@@ -70,7 +70,7 @@ const FOLDER = {
 
 test("G-MET-2 a folder of metadata is read with nested and tagged includes", async () => {
   const { api, notes: noteLog } = await start(temporaryFolder(FOLDER));
-  expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
+  expect(await fetchRootFields(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
   expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({
     data: { record_of_album: [{ maker: { name: "Bjork" } }] },
   });
@@ -110,13 +110,13 @@ test("G-MET-14 collections, the allow list and endpoints of a folder are read", 
   const { api, notes: noteLog } = await start(folder, collectWarnings(), { enableAllowlist: true });
   const answer = await api.get("/api/rest/albums/4", { headers: asAdmin("reader") });
   expect(answer.json()).toEqual({ record_of_album_by_pk: { title: "Tago Mago" } });
-  const refusal = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
-  expect(refusal.errors[0].message).toBe("query is not allowed");
+  const rejection = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
+  expect(rejection.errors[0].message).toBe("query is not allowed");
   expect(noteLog.all()).toEqual([]);
   await api.close();
 });
 
-test("G-MET-2 files outside the folder and cyclic includes are refused", async () => {
+test("G-MET-2 files outside the folder and cyclic includes are rejected", async () => {
   const outsideFolder = temporaryFolder({
     ...FOLDER,
     "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n',
@@ -129,7 +129,7 @@ test("G-MET-2 files outside the folder and cyclic includes are refused", async (
   await expect(start(circle)).rejects.toThrow("which includes it in turn");
 });
 
-const single = documentOf([
+const single = buildMetadataDocument([
   table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) }),
 ]);
 
@@ -142,7 +142,7 @@ test("G-MET-1 one file of JSON or YAML is read, also with the envelope of an exp
   });
   for (const name of ["plain.json", "export.json", "plain.yaml"]) {
     const { api } = await start(join(folder, name));
-    expect(await rootsOf(api, "reader"), name).toEqual(["album", "album_by_pk"]);
+    expect(await fetchRootFields(api, "reader"), name).toEqual(["album", "album_by_pk"]);
     await api.close();
   }
 });
@@ -159,7 +159,7 @@ test("G-MET-3 version 2 is read as an object and as a folder", async () => {
     tables,
     functions: [{ function: { schema: "public", name: "search_albums" } }],
   });
-  expect(await rootsOf(api)).toEqual(expect.arrayContaining(["records", "search_albums"]));
+  expect(await fetchRootFields(api)).toEqual(expect.arrayContaining(["records", "search_albums"]));
   expect(await api.gql("{ records(where: {id: {_eq: 1}}) { heading } }")).toEqual({
     data: { records: [{ heading: "Arrival" }] },
   });
@@ -171,7 +171,7 @@ test("G-MET-3 version 2 is read as an object and as a folder", async () => {
       "functions.yaml": "[]\n",
     }),
   );
-  expect(await rootsOf(folder.api)).toEqual(["artist", "artist_aggregate", "artist_by_pk"]);
+  expect(await fetchRootFields(folder.api)).toEqual(["artist", "artist_aggregate", "artist_by_pk"]);
   await folder.api.close();
 });
 
@@ -194,7 +194,7 @@ test("G-MET-4 the first source of kind postgres is served, and the others are lo
       { name: "more", kind: "postgres", tables: [table("artist")] },
     ],
   });
-  expect(await rootsOf(api)).toEqual(["album", "album_aggregate", "album_by_pk"]);
+  expect(await fetchRootFields(api)).toEqual(["album", "album_aggregate", "album_by_pk"]);
   expect(noteLog.all()).toEqual([
     expect.stringMatching(/^source lake is skipped/),
     expect.stringMatching(/^source more is skipped/),
@@ -229,7 +229,7 @@ const UNSERVED_PARTS = [
 
 test("G-MET-5 entries that are not served are read and logged once each unless they are empty", async () => {
   const { api, notes: noteLog } = await start(
-    documentOf(
+    buildMetadataDocument(
       [table("album", { event_triggers: [{ name: "e" }], remote_relationships: [{ name: "r" }] })],
       Object.fromEntries(UNSERVED_KEYS.map((key) => [key, [{ name: "x" }]])),
       { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
@@ -250,14 +250,16 @@ test("G-MET-5 entries that are not served are read and logged once each unless t
       key,
     ).toHaveLength(1);
   await api.close();
-  const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED_KEYS.map((key) => [key, []]))));
+  const empty = await start(
+    buildMetadataDocument([table("album")], Object.fromEntries(UNSERVED_KEYS.map((key) => [key, []]))),
+  );
   expect(empty.notes.all()).toEqual([]);
   await empty.api.close();
 });
 
 test("G-MET-6 unknown keys are ignored and logged with their position", async () => {
   const { api, notes: noteLog } = await start(
-    documentOf(
+    buildMetadataDocument(
       [
         table("album", {
           colour: "red",
@@ -280,7 +282,7 @@ test("G-MET-6 unknown keys are ignored and logged with their position", async ()
       'function search_albums: configuration: unknown key "speed"; ignored',
     ]),
   );
-  expect(await rootsOf(api, "reader")).toContain("album");
+  expect(await fetchRootFields(api, "reader")).toContain("album");
   await api.close();
 });
 
@@ -304,7 +306,7 @@ test("G-MET-6 unreadable and malformed files stop the start, with file, line and
 /** Nine levels of nine aliases each: `a` is one value of nine to the ninth. */
 const bomb = `x:\n${Array.from({ length: 9 }, (_, i) => `  ${"ihgfedcba"[i]}: &${"ihgfedcba"[i]} [${Array.from({ length: 9 }, () => (i === 0 ? "lol" : `*${"ihgfedcba"[i - 1]}`)).join()}]`).join("\n")}\n`;
 
-test("G-MET-6 small files that would expand to large values are refused at once, with the file's name", async () => {
+test("G-MET-6 small files that would expand to large values are rejected at once, with the file's name", async () => {
   const table = "databases/default/tables/public_artist.yaml";
   for (const text of [`table: artist\n${bomb}`, `table: ${"[".repeat(30_000)}${"]".repeat(30_000)}`])
     await expect(start(temporaryFolder({ ...FOLDER, [table]: text }))).rejects.toThrow(
@@ -313,7 +315,7 @@ test("G-MET-6 small files that would expand to large values are refused at once,
   await expect(start(temporaryFile("metadata.yaml", bomb))).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
-test("G-MET-6 metadata that includes too many files is refused, and no further file is read", async () => {
+test("G-MET-6 metadata that includes too many files is rejected, and no further file is read", async () => {
   const file = (name: string, includedName: string) =>
     [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${includedName}.yaml"\n`).join("")] as const;
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
@@ -327,7 +329,7 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
   );
 });
 
-test("G-MET-6 metadata with too many includes in one file is refused before one of them is read", async () => {
+test("G-MET-6 metadata with too many includes in one file is rejected before one of them is read", async () => {
   const includeLines = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
   const folder = temporaryFolder({ "metadata.yaml": `version: 3\nsources:\n${includeLines.join("")}` });
   // the files do not exist, so reading one would fail with another error
@@ -339,22 +341,24 @@ test("G-MET-7 metadata is read again on a reload, and the old one stays if the n
   const folder = temporaryFolder({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");
   const { api, notes: noteLog } = await start(file);
-  expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
+  expect(await fetchRootFields(api, "reader")).toEqual(["album", "album_by_pk"]);
   await writeFile(
     file,
-    JSON.stringify(documentOf([table("artist", { select_permissions: permissions({ reader: fullPermission }) })])),
+    JSON.stringify(
+      buildMetadataDocument([table("artist", { select_permissions: permissions({ reader: fullPermission }) })]),
+    ),
   );
   await api.reload();
-  expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
+  expect(await fetchRootFields(api, "reader")).toEqual(["artist", "artist_by_pk"]);
   await writeFile(file, '{"version": 3, "sources": [');
   await api.reload();
-  expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
+  expect(await fetchRootFields(api, "reader")).toEqual(["artist", "artist_by_pk"]);
   expect(noteLog.all()).toEqual([
     expect.stringMatching(/^failed to load the new metadata; keeping the previous metadata: .*metadata\.json:1:/),
   ]);
   await writeFile(file, JSON.stringify(single));
   await api.reload();
-  expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
+  expect(await fetchRootFields(api, "reader")).toEqual(["album", "album_by_pk"]);
   await api.close();
 });
 
@@ -362,7 +366,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
   const role = `g_met_left_${process.pid}`; // roles belong to the whole cluster
   const folder = temporaryFolder({
     "metadata.json": JSON.stringify(
-      documentOf([table("album", { select_permissions: permissions({ [role]: fullPermission }) })]),
+      buildMetadataDocument([table("album", { select_permissions: permissions({ [role]: fullPermission }) })]),
     ),
   });
   const file = join(folder, "metadata.json");
@@ -371,7 +375,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
   await socket.init({ headers: asAdmin(role) });
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(limit: 1) { id } }" } });
   expect((await socket.next((message) => message.id === "1")).type).toBe("next");
-  await writeFile(file, JSON.stringify(documentOf([table("album")])));
+  await writeFile(file, JSON.stringify(buildMetadataDocument([table("album")])));
   await api.sql(
     `create role ${role} nologin; grant usage on schema public to ${role}; grant select (id) on album to ${role}; grant ${role} to current_user`,
   );
@@ -393,7 +397,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
 
 test("G-MET-8 custom root fields are read as names, with comments, for columns, and in older forms", async () => {
   const { api } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("album", {
         configuration: {
           custom_name: "record",
@@ -422,7 +426,7 @@ test("G-MET-8 custom root fields are read as names, with comments, for columns, 
       table("album_title", {}),
     ]),
   );
-  const schema = await schemaOf(api);
+  const schema = await fetchSchema(api);
   expect(Object.keys(schema.members("query_root"))).toEqual(
     expect.arrayContaining(["records", "the_record", "record_aggregate", "artist_total_by_pk"]),
   );
@@ -461,7 +465,7 @@ const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: 
 
 test("G-MET-9 relationships of every form are read", async () => {
   const { api, notes: noteLog } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("album", {
         object_relationships: [
           object("maker", ["artist_id"]),
@@ -491,7 +495,7 @@ test("G-MET-9 relationships of every form are read", async () => {
     ]),
   );
   expect(noteLog.all()).toEqual([]);
-  const schema = await schemaOf(api);
+  const schema = await fetchSchema(api);
   expect(schema.members("album")).toMatchObject({ maker: "artist!", total: "artist_total" });
   expect(schema.members("person")).toMatchObject({ pass: "passport", passes: "[passport!]!" });
   expect(schema.members("concert")).toMatchObject({ place: "hall" });
@@ -520,7 +524,7 @@ test("G-MET-9 columns of relationships are read in every form", async () => {
   const relationshipBy = (name: string, key: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key } });
   const pair = ["hall_number", "hall_city"];
   const { api, notes: noteLog } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("album", { object_relationships: [relationshipBy("a", "artist_id"), relationshipBy("b", ["artist_id"])] }),
       table("artist", {
         array_relationships: ["column", "columns"].flatMap((key) => [
@@ -545,7 +549,7 @@ test("G-MET-9 columns of relationships are read in every form", async () => {
     ]),
   );
   expect(noteLog.all()).toEqual([]);
-  const schema = await schemaOf(api);
+  const schema = await fetchSchema(api);
   const types = (type: string, names: readonly string[]): readonly unknown[] =>
     names.map((name) => schema.members(type)[name]);
   const forms = ["column_text", "column_list", "columns_text", "columns_list"];
@@ -559,7 +563,7 @@ test("G-MET-9 columns of relationships are read in every form", async () => {
 
 test("G-MET-9 an object relationship to several rows returns one of them", async () => {
   const { api, notes: noteLog } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }),
       table("album"),
     ]),
@@ -567,7 +571,7 @@ test("G-MET-9 an object relationship to several rows returns one of them", async
     { dbTxEnd: "rollback" },
   );
   expect(noteLog.all()).toEqual([]);
-  expect((await schemaOf(api)).members("artist")["any_album"]).toBe("album");
+  expect((await fetchSchema(api)).members("artist")["any_album"]).toBe("album");
   const answer = await api.gql(
     '{ artist(order_by: {id: asc}) { id any_album { artist_id } } x: artist(where: {any_album: {title: {_eq: "Waterloo"}}}, order_by: {any_album: {id: asc}}) { id } }',
   );
@@ -595,7 +599,7 @@ test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async 
     using: { foreign_key_constraint_on: key, ...(manual === undefined ? {} : { manual_configuration: manual }) },
   });
   const { api, notes: noteLog } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("crate", {
         object_relationships: [
           relationshipBy("none", []),
@@ -641,7 +645,7 @@ test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async 
     'table depot: array relationship no_such: table "nowhere" does not exist',
     'table depot: array relationship other: table "crate" has no foreign key of "id" to this one',
   ]);
-  expect((await schemaOf(api)).members("crate")).toMatchObject({ same_key_twice: "depot" });
+  expect((await fetchSchema(api)).members("crate")).toMatchObject({ same_key_twice: "depot" });
   await api.close();
   await database.query("drop view crate_view; drop table crate, depot, stall");
 });
@@ -652,7 +656,7 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
   );
   const startOrdered = (order?: string) =>
     start(
-      documentOf([
+      buildMetadataDocument([
         table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }),
         table("follower"),
       ]),
@@ -680,7 +684,7 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
 
 test("G-MET-10 functions and their configuration are read", async () => {
   const { api } = await start(
-    documentOf(
+    buildMetadataDocument(
       [table("album", { select_permissions: permissions({ reader: fullPermission }) })],
       {},
       {
@@ -702,7 +706,7 @@ test("G-MET-10 functions and their configuration are read", async () => {
       },
     ),
   );
-  const schema = await schemaOf(api, "reader");
+  const schema = await fetchSchema(api, "reader");
   expect(Object.keys(schema.members("query_root"))).toEqual([
     "album",
     "album_by_pk",
@@ -710,7 +714,7 @@ test("G-MET-10 functions and their configuration are read", async () => {
     "search_albums",
     "shuffled",
   ]);
-  expect(Object.keys((await schemaOf(api)).members("query_root"))).toContain("countMine");
+  expect(Object.keys((await fetchSchema(api)).members("query_root"))).toContain("countMine");
   expect(schema.description("query_root", "shuffled")).toBe("In no order");
   expect(schema.args("query_root", "mine")).not.toHaveProperty("args");
   expect(Object.keys(schema.members("mutation_root"))).toEqual(["sell_album"]);
@@ -719,7 +723,7 @@ test("G-MET-10 functions and their configuration are read", async () => {
   });
   await api.close();
   const listedStart = await start(
-    documentOf(
+    buildMetadataDocument(
       [table("album", { select_permissions: permissions({ reader: fullPermission, listed: fullPermission }) })],
       {},
       { functions: [{ function: "search_albums", permissions: [{ role: "listed" }] }] },
@@ -727,14 +731,14 @@ test("G-MET-10 functions and their configuration are read", async () => {
     collectWarnings(),
     { inferFunctionPermissions: false },
   );
-  expect(await rootsOf(listedStart.api, "reader")).toEqual(["album", "album_by_pk"]);
-  expect(await rootsOf(listedStart.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
+  expect(await fetchRootFields(listedStart.api, "reader")).toEqual(["album", "album_by_pk"]);
+  expect(await fetchRootFields(listedStart.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
   await listedStart.api.close();
 });
 
 test("G-MET-11 G-INT-9 introspection can be disabled for roles of the metadata and of the database", async () => {
   const { api } = await start(
-    documentOf(
+    buildMetadataDocument(
       [table("album", { select_permissions: permissions({ reader: fullPermission, other: fullPermission }) })],
       {
         graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] },
@@ -757,7 +761,7 @@ test("G-MET-11 G-INT-9 introspection can be disabled for roles of the metadata a
 
 test("G-MET-12 invalid entries are left out separately, each logged with its position", async () => {
   const { api, notes: noteLog } = await start(
-    documentOf(
+    buildMetadataDocument(
       [
         table("nothing", { select_permissions: permissions({ reader: fullPermission }) }),
         table("album", {
@@ -835,18 +839,18 @@ test("G-MET-12 invalid entries are left out separately, each logged with its pos
       "customization: naming_convention loud is unknown; ignored",
     ].sort(),
   );
-  const reader = await schemaOf(api, "heir");
+  const reader = await fetchSchema(api, "heir");
   expect(Object.keys(reader.members("query_root"))).toEqual(["album", "album_by_pk"]);
   expect(reader.members("album")).toEqual({ id: "Int!", title: "String!" });
   expect(reader.roots.mutation).toBeUndefined();
-  expect(Object.keys((await schemaOf(api, "remover")).members("mutation_root"))).toEqual(["delete_album"]);
-  expect((await schemaOf(api)).members("album")).toMatchObject({ artist: "artist!" });
+  expect(Object.keys((await fetchSchema(api, "remover")).members("mutation_root"))).toEqual(["delete_album"]);
+  expect((await fetchSchema(api)).members("album")).toMatchObject({ artist: "artist!" });
   await api.close();
 });
 
 test("G-FIL-11 a permission without its filter or check grants nothing, inherited or not", async () => {
   const { api } = await start(
-    documentOf(
+    buildMetadataDocument(
       [
         table("album", {
           select_permissions: permissions({ open: { columns: "*" }, empty: { columns: "*", filter: null } }),
@@ -860,7 +864,7 @@ test("G-FIL-11 a permission without its filter or check grants nothing, inherite
     ),
   );
   for (const role of ["open", "empty", "heir"]) {
-    const { roots, members } = await schemaOf(api, role);
+    const { roots, members } = await fetchSchema(api, role);
     const fields = Object.keys(members("query_root"));
     expect(fields).toContain("artist");
     expect(fields.filter((name) => name.startsWith("album"))).toEqual([]);
@@ -896,7 +900,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
     );
     await api.close();
   }
-  const longMetadata = documentOf([
+  const longMetadata = buildMetadataDocument([
     table("long_number", {
       select_permissions: permissions({ reader: { columns: ["id"], filter: { id: { _eq: 9007199254740995n } } } }),
     }),
@@ -912,7 +916,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
 test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a reload, and invalid ones are ordinary tables", async () => {
   const noteLog = collectWarnings();
   const { api } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("genre", { is_enum: true }),
       table("record", {
         select_permissions: permissions({
@@ -934,21 +938,21 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a relo
     'table spaced_enum: it cannot be an enum table: "two words" is not a valid GraphQL enum value',
     "table team: it cannot be an enum table: its primary key is not of type text",
   ]);
-  const schema = await schemaOf(api);
+  const schema = await fetchSchema(api);
   expect(schema.values("genre_enum")).toEqual(["folk", "jazz", "rock"]);
   expect(schema.description("genre_enum", "jazz")).toBe("swinging");
   expect(schema.members("record")).toMatchObject({ genre: "genre_enum!" });
   expect(schema.members("spaced_enum")).toEqual({ value: "String!" });
   await database.query("insert into genre values ('polka', 'from Bohemia')");
   await api.reload();
-  expect((await schemaOf(api)).values("genre_enum")).toEqual(["folk", "jazz", "polka", "rock"]);
+  expect((await fetchSchema(api)).values("genre_enum")).toEqual(["folk", "jazz", "polka", "rock"]);
   await database.query("delete from genre where value = 'polka'");
   await api.close();
 });
 
 test("G-ENM-6 only the database checks session variables and presets of enum columns", async () => {
   const { api } = await start(
-    documentOf([
+    buildMetadataDocument([
       table("genre", { is_enum: true }),
       table("record", {
         select_permissions: permissions({

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
 import { collectMessages } from "../support/logger.ts";
-import { documentOf } from "../support/metadata-document.ts";
+import { buildMetadataDocument } from "../support/metadata-document.ts";
 
 const { logger, lines } = collectMessages("warn");
 
 const api = await startApi(forGraphql({ dbSchemas: ["public", "shop"], logger }));
-const admin = await schemaOf(api);
+const admin = await fetchSchema(api);
 const roots = Object.keys(admin.members("query_root"));
 
 test("G-NAM-1 names are SQL names with the schema as a prefix outside of public", () => {
@@ -48,12 +48,12 @@ test("G-NAM-3 G-NAM-3c a generated type gives way to a required type of another 
   await api.sql("create table song_max (id int primary key, song_id int references song)");
   try {
     await api.reload();
-    const schema = await schemaOf(api);
+    const schema = await fetchSchema(api);
     expect(schema.members("song_max_order_by")).toMatchObject({ id: "order_by", song: "song_order_by" });
     expect(Object.keys(schema.args("query_root", "song_max"))).toContain("order_by");
     await api.sql("alter table song add column max_id int references song_max");
     await api.reload();
-    const bothSchema = await schemaOf(api);
+    const bothSchema = await fetchSchema(api);
     expect(bothSchema.members("song_max_order_by")).toHaveProperty("song_id");
     expect(Object.keys(bothSchema.members("song_aggregate_order_by"))).not.toContain("max");
     expect(Object.keys(bothSchema.members("song_aggregate_order_by"))).toContain("min");
@@ -94,7 +94,7 @@ const customApi = await startApi(
     ],
   }),
 );
-const customSchema = await schemaOf(customApi);
+const customSchema = await fetchSchema(customApi);
 
 test("G-NAM-5 a custom table name is used in every position", () => {
   expect(Object.keys(customSchema.members("query_root"))).toEqual([
@@ -171,7 +171,7 @@ const customizedApi = await startApi(
     ],
   }),
 );
-const customizedSchema = await schemaOf(customizedApi);
+const customizedSchema = await fetchSchema(customizedApi);
 
 test("G-NAM-6 G-NAM-6a all root fields are under the namespace, with prefix and suffix", () => {
   expect(customizedSchema.members("query_root")).toEqual({ music: "T_music_query_type" });
@@ -256,7 +256,7 @@ const conventionApi = await startApi(
     ],
   }),
 );
-const camel = await schemaOf(conventionApi);
+const camel = await fetchSchema(conventionApi);
 
 test("G-NAM-7 the convention hasura-default keeps names", () => {
   expect(roots).toEqual(expect.arrayContaining(["album_by_pk", "playlist_song_aggregate"]));
@@ -419,7 +419,7 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
   const functions = { is_adult: "person_adult", the_score: "person_score", AllPeers: "person_peers" };
   const api = await startApi(
     forGraphql({
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [
           {
             table: "person",
@@ -435,7 +435,7 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
     }),
   );
   try {
-    const schema = await schemaOf(api);
+    const schema = await fetchSchema(api);
     const scalars = ["is_adult", "the_score"];
     expect(Object.keys(schema.members("Person"))).toEqual(expect.arrayContaining([...scalars, "AllPeers"]));
     expect(Object.keys(schema.members("PersonBoolExp"))).toEqual(expect.arrayContaining([...scalars, "AllPeers"]));
@@ -462,7 +462,7 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
 test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async () => {
   const api = await startApi(
     forGraphql({
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [
           { table: "album" },
           {
@@ -478,18 +478,18 @@ test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async ()
       ),
     }),
   );
-  const schema = await schemaOf(api);
-  const namesOf = (type: string): readonly string[] =>
+  const schema = await fetchSchema(api);
+  const listAggregateNames = (type: string): readonly string[] =>
     Object.keys(schema.members(type)).filter((name) => name.endsWith("Aggregate"));
-  expect(namesOf("Artist")).toEqual([
+  expect(listAggregateNames("Artist")).toEqual([
     "_moreAlbumsAggregate",
     "albumsAggregate",
     "allAlbumsAggregate",
     "ownAlbumsAggregate",
   ]);
   const fieldNames = ["OwnAlbumsAggregate", "_more_albumsAggregate", "albumsAggregate", "all_albumsAggregate"];
-  expect(namesOf("ArtistOrderBy")).toEqual(fieldNames);
-  expect(namesOf("ArtistBoolExp")).toEqual(fieldNames);
+  expect(listAggregateNames("ArtistOrderBy")).toEqual(fieldNames);
+  expect(listAggregateNames("ArtistBoolExp")).toEqual(fieldNames);
   expect(
     await api.gql(`{ artist(limit: 1, orderBy: [{all_albumsAggregate: {count: DESC}}], where: {all_albumsAggregate: {count: {predicate: {_gt: 0}}}}) {
       all_albums { id } allAlbumsAggregate { aggregate { count } } } }`),
@@ -501,7 +501,7 @@ test("G-NAM-7 the convention of the metadata overrides that of the options", asy
   const api = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [{ table: "playlist_song" }],
         {},
         { customization: { naming_convention: "hasura-default" } },

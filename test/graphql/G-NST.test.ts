@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { array, documentOf, table } from "../support/metadata-document.ts";
+import { array, buildMetadataDocument, table } from "../support/metadata-document.ts";
 import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
@@ -73,7 +73,7 @@ gqlCases(api, [
     data: { insert_concert_one: { hall_city: "Bergen", hall_number: 3, hall: { name: "H" } } },
   },
   {
-    title: "G-NST-4 a column that the parent determines is refused",
+    title: "G-NST-4 a column that the parent determines is rejected",
     query: artist('[{name: "A", albums: {data: [{title: "x", artist_id: 1}]}}]'),
     error: {
       message: 'cannot insert "artist_id" columns as their values are already being determined by parent insert',
@@ -82,7 +82,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-4 G-NST-5a two columns that the parent determines are refused",
+    title: "G-NST-4 G-NST-5a two columns that the parent determines are rejected",
     query:
       'mutation { insert_hall(objects: [{city: "X", number: 1, concerts: {data: [{id: 1, title: "a"}, {id: 9, title: "t", hall_city: "X", hall_number: 1}]}}]) { affected_rows } }',
     error: {
@@ -93,7 +93,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-5 an object relationship and its own column are refused",
+    title: "G-NST-5 an object relationship and its own column are rejected",
     query: album('[{title: "t", artist_id: 1, artist: {data: {name: "B"}}}]'),
     error: {
       message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined',
@@ -102,7 +102,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-5 an object relationship along a column that the parent determines is refused",
+    title: "G-NST-5 an object relationship along a column that the parent determines is rejected",
     query: artist('[{name: "A", albums: {data: [{title: "x", artist: {data: {name: "B"}}}]}}]'),
     error: {
       message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined',
@@ -111,7 +111,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 array data of a row that was not written is refused",
+    title: "G-NST-6 array data of a row that was not written is rejected",
     query: artist(
       '[{name: "Abba", albums: {data: [{title: "x"}]}}]',
       "affected_rows",
@@ -124,7 +124,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 array data is refused after an upsert whose condition is false",
+    title: "G-NST-6 array data is rejected after an upsert whose condition is false",
     query: artist(
       '[{name: "N"}, {name: "Abba", albums: {data: [{title: "x"}]}}]',
       "affected_rows",
@@ -137,7 +137,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 an object relationship's row that was not written is refused",
+    title: "G-NST-6 an object relationship's row that was not written is rejected",
     query: album('[{title: "t", artist: {data: {name: "Abba"}, on_conflict: {constraint: artist_name_key}}}]'),
     error: {
       message: 'cannot proceed to insert object relation "artist" since insert to table "artist" affects zero rows',
@@ -309,7 +309,10 @@ const manual = (insertionOrder?: string) => ({
 });
 const withOrder = (insertionOrder?: string) =>
   gqlApi({
-    metadata: documentOf([table("song"), table("playlist_song", { object_relationships: [manual(insertionOrder)] })]),
+    metadata: buildMetadataDocument([
+      table("song"),
+      table("playlist_song", { object_relationships: [manual(insertionOrder)] }),
+    ]),
   });
 const insertSong = (position: string, data: string) =>
   `mutation { insert_playlist_song_one(object: {playlist_id: 2, song_id: 3${position}, song: {data: ${data}}}) { position song { id title } } }`;
@@ -373,7 +376,7 @@ test("G-NST-12 two object relationships may share a column", async () => {
   ).toEqual([{ stands: 1, sites: 1, guilds: 1 }]);
 });
 
-test("G-NST-5 G-NST-12 a column that is given or determined by the parent is refused", async () => {
+test("G-NST-5 G-NST-12 a column that is given or determined by the parent is rejected", async () => {
   const answer = await overlappingApi.gql(
     stand(
       'city: "Bergen", site: {data: {city: "Bergen", number: 5}}, guild: {data: {city: "Bergen", title: "Coopers"}}',
@@ -499,7 +502,7 @@ test("G-NST-11 writes before a contradiction are undone", async () => {
 });
 
 test("G-NST-11 the check of a permission precedes an error of the database in a later row", async () => {
-  const metadata = documentOf([
+  const metadata = buildMetadataDocument([
     table("artist", {
       array_relationships: [array("albums", "album", "artist_id")],
       insert_permissions: [{ role: "writer", permission: { columns: "*", check: { country: { _eq: "SE" } } } }],
@@ -508,18 +511,22 @@ test("G-NST-11 the check of a permission precedes an error of the database in a 
     table("album", { insert_permissions: [{ role: "writer", permission: { columns: "*", check: {} } }] }),
   ]);
   const checkedApi = await startApi(forGraphql({ metadata, dbTxEnd: "rollback" }));
-  const errorOf = async (objects: string) => (await checkedApi.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
-  const refusal = {
+  const fetchError = async (objects: string) =>
+    (await checkedApi.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
+  const rejection = {
     message: "check constraint of an insert/update permission has failed",
     extensions: { path: at(".objects[0]"), code: "permission-error" },
   };
-  expect(await errorOf('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(refusal);
-  expect(await errorOf(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(
-    refusal,
+  expect(await fetchError('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(rejection);
+  expect(await fetchError(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(
+    rejection,
   );
   expect(
-    (await errorOf('[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]'))
-      .extensions.path,
+    (
+      await fetchError(
+        '[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]',
+      )
+    ).extensions.path,
   ).toBe(at(".objects[0].albums.data"));
   await checkedApi.close();
 });

@@ -46,7 +46,7 @@ gqlCases(api, [
     data: { artist: [4, 3, 2, 1].map((id) => ({ id })) },
   },
   {
-    title: "G-ORD-4 null for a function inside an aggregate is refused",
+    title: "G-ORD-4 null for a function inside an aggregate is rejected",
     query: "{ artist(order_by: {albums_aggregate: {max: null}}) { id } }",
     error: {
       message: "expected an object for type 'album_max_order_by', but found null",
@@ -89,7 +89,7 @@ gqlCases(api, [
     data: { person: [{ id: 1 }, { id: 2 }, { id: 3 }] },
   },
   {
-    title: "G-ORD-7 an order by a computed field with arguments is refused",
+    title: "G-ORD-7 an order by a computed field with arguments is rejected",
     query: "{ person(order_by: {person_label: desc}) { id } }",
     error: {
       message: "field 'person_label' not found in type: 'person_order_by'",
@@ -107,7 +107,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ORD-3 an unknown direction is refused",
+    title: "G-ORD-3 an unknown direction is rejected",
     query: "{ album(order_by: {id: up}) { id } }",
     error: {
       message:

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
-const writer = await schemaOf(api, "music_writer");
+const admin = await fetchSchema(api);
+const writer = await fetchSchema(api, "music_writer");
 
 const AVERAGES = ["avg", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"];
 
@@ -58,7 +58,7 @@ test("G-OUT-3 tables without numeric columns have no averages, and without compa
   await api.sql("create table only_flags (flag boolean)");
   try {
     await api.reload();
-    expect(Object.keys((await schemaOf(api)).members("only_flags_aggregate_fields"))).toEqual(["count"]);
+    expect(Object.keys((await fetchSchema(api)).members("only_flags_aggregate_fields"))).toEqual(["count"]);
   } finally {
     await api.sql("drop table only_flags");
     await api.reload();
@@ -81,7 +81,7 @@ test("G-OUT-4 columns of aggregates have the column's comment", async () => {
   await api.sql("comment on column song.seconds is 'Play time'");
   try {
     await api.reload();
-    const schema = await schemaOf(api);
+    const schema = await fetchSchema(api);
     expect(schema.description("song_avg_fields", "seconds")).toBe("Play time");
   } finally {
     await api.sql("comment on column song.seconds is null");

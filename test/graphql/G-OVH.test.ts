@@ -52,7 +52,7 @@ describe("G-OVH-2 the type of the response", () => {
   });
 
   test.each(["text/plain", "application/json;q=0", "image/png, text/*"])(
-    "G-OVH-2 the Accept header %s is refused with 406",
+    "G-OVH-2 the Accept header %s is rejected with 406",
     async (accept) => {
       for (const answer of [
         await api.post("/v1/graphql", { headers: { accept }, body: { query: "mutation { __typename }" } }),

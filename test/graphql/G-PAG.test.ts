@@ -8,19 +8,20 @@ const pageCase = (rule: string, args: string, ...list: number[]) => ({
   query: `{ album(order_by: {id: asc}, ${args}) { id } }`,
   data: { album: list.map((id) => ({ id })) },
 });
-const refusalCase = (rule: string, args: string, message: string, code = "validation-failed") => ({
-  title: `${rule} the argument ${args} is refused`,
+const rejectionCase = (rule: string, args: string, message: string, code = "validation-failed") => ({
+  title: `${rule} the argument ${args} is rejected`,
   query: `{ album(${args}) { id } }`,
   error: { message, path: `$.selectionSet.album.args.${args.split(":")[0]}`, code },
 });
 const variable = (rule: string, name: string, value: unknown, message: string, code = "validation-failed") => ({
-  title: `${rule} the variable ${JSON.stringify(value)} is refused for ${name}`,
+  title: `${rule} the variable ${JSON.stringify(value)} is rejected for ${name}`,
   query: `query ($n: Int) { album(${name}: $n) { id } }`,
   variables: { n: value },
   error: { message, path: `$.selectionSet.album.args.${name}`, code },
 });
-const limitOf = (actual: string) => `expected a non-negative 32-bit integer for type 'Int', but found ${actual}`;
-const offsetOf = (actual: string) =>
+const buildLimitMessage = (actual: string) =>
+  `expected a non-negative 32-bit integer for type 'Int', but found ${actual}`;
+const buildOffsetMessage = (actual: string) =>
   `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${actual}`;
 const outsideBounds = (value: string) =>
   `The value ${value} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
@@ -29,14 +30,14 @@ gqlCases(api, [
   pageCase("G-PAG-1", "limit: 2", 1, 2),
   pageCase("G-PAG-1", "limit: 0"),
   pageCase("G-PAG-1", "limit: null", 1, 2, 3, 4, 5),
-  refusalCase("G-PAG-1", "limit: -1", limitOf("an integer")),
-  refusalCase("G-PAG-1", "limit: 1.5", limitOf("a float")),
-  refusalCase("G-PAG-1", 'limit: "3"', limitOf("a string")),
-  refusalCase("G-PAG-1", "limit: true", limitOf("a boolean")),
-  refusalCase("G-PAG-1", "limit: [1]", limitOf("a list")),
-  refusalCase("G-PAG-1", "limit: 5000000000", outsideBounds("5.0e9"), "parse-failed"),
-  variable("G-PAG-1", "limit", -1, limitOf("a number")),
-  variable("G-PAG-1", "limit", "3", limitOf("a string")),
+  rejectionCase("G-PAG-1", "limit: -1", buildLimitMessage("an integer")),
+  rejectionCase("G-PAG-1", "limit: 1.5", buildLimitMessage("a float")),
+  rejectionCase("G-PAG-1", 'limit: "3"', buildLimitMessage("a string")),
+  rejectionCase("G-PAG-1", "limit: true", buildLimitMessage("a boolean")),
+  rejectionCase("G-PAG-1", "limit: [1]", buildLimitMessage("a list")),
+  rejectionCase("G-PAG-1", "limit: 5000000000", outsideBounds("5.0e9"), "parse-failed"),
+  variable("G-PAG-1", "limit", -1, buildLimitMessage("a number")),
+  variable("G-PAG-1", "limit", "3", buildLimitMessage("a string")),
   variable("G-PAG-1", "limit", 2.5, outsideBounds("2.5"), "parse-failed"),
   variable("G-PAG-1", "limit", 5000000000, outsideBounds("5.0e9"), "parse-failed"),
   {
@@ -55,12 +56,12 @@ gqlCases(api, [
   pageCase("G-PAG-2", 'offset: "3"', 4, 5),
   pageCase("G-PAG-2", "offset: 5000000000"),
   pageCase("G-PAG-2", "offset: null, limit: 1", 1),
-  refusalCase("G-PAG-2", "offset: 1.5", offsetOf("a float")),
-  refusalCase("G-PAG-2", 'offset: "x"', offsetOf("a string")),
-  refusalCase("G-PAG-2", "offset: {}", offsetOf("an object")),
-  variable("G-PAG-2", "offset", true, offsetOf("a boolean")),
+  rejectionCase("G-PAG-2", "offset: 1.5", buildOffsetMessage("a float")),
+  rejectionCase("G-PAG-2", 'offset: "x"', buildOffsetMessage("a string")),
+  rejectionCase("G-PAG-2", "offset: {}", buildOffsetMessage("an object")),
+  variable("G-PAG-2", "offset", true, buildOffsetMessage("a boolean")),
   {
-    title: "G-PAG-2 the database refuses a negative offset",
+    title: "G-PAG-2 the database rejects a negative offset",
     query: "{ album(offset: -1) { id } }",
     error: { message: "OFFSET must not be negative", code: "data-exception", path: "$" },
   },

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql({ dbTxEnd: "rollback" }));
 await api.sql(
   "create view acting as select current_user::text as name; grant select on acting to music_reader, music_editor",
 );
 await api.reload();
-const admin = await schemaOf(api);
-const reader = await schemaOf(api, "music_reader");
+const admin = await fetchSchema(api);
+const reader = await fetchSchema(api, "music_reader");
 
 const unknown = (field: string, type: string) => ({
   message: `field '${field}' not found in type: '${type}'`,
@@ -30,7 +30,7 @@ test("G-PRM-1 statements of the administrator run as the login role", async () =
 });
 
 test("G-PRM-2 G-PRM-2a a role has the rights of its grants, including functions and computed fields", async () => {
-  const editor = await schemaOf(api, "music_editor");
+  const editor = await fetchSchema(api, "music_editor");
   expect(Object.keys(editor.members("query_root"))).toContain("editors_albums");
   expect(Object.keys(reader.members("query_root"))).not.toContain("editors_albums");
   expect(Object.keys(editor.members("person"))).toContain("person_score");
@@ -43,8 +43,8 @@ test("G-PRM-2 G-PRM-2a a role has the rights of its grants, including functions 
 test("G-PRM-2 G-PRM-2a a schema without USAGE is not served", async () => {
   const shopApi = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
-    expect((await schemaOf(shopApi, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
-    expect(Object.keys((await schemaOf(shopApi, "music_editor")).members("query_root"))).toContain("shop_order");
+    expect((await fetchSchema(shopApi, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
+    expect(Object.keys((await fetchSchema(shopApi, "music_editor")).members("query_root"))).toContain("shop_order");
   } finally {
     await shopApi.close();
   }
@@ -71,7 +71,7 @@ gqlCases(api, [
     error: unknown("album", "query_root"),
   },
   {
-    title: "G-PRM-5 a row policy refuses a written row",
+    title: "G-PRM-5 a row policy rejects a written row",
     query: 'mutation { insert_album_one(object: {artist_id: 1, title: "x", price: -1}) { id } }',
     role: "music_editor",
     error: { message: 'new row violates row-level security policy for table "album"', code: "permission-error" },
@@ -146,7 +146,7 @@ test("G-PRM-2 G-PRM-2a USAGE is required for a schema that only the metadata add
   await api.sql(
     "create schema attic; create table attic.box (id int primary key); grant select on attic.box to music_reader",
   );
-  const listedApi = await startApi(forGraphql({ metadata: documentOf([table("attic.box")]) }));
+  const listedApi = await startApi(forGraphql({ metadata: buildMetadataDocument([table("attic.box")]) }));
   const ask = () => listedApi.gql("{ attic_box { id } }", {}, asAdmin("music_reader"));
   expect((await ask()).errors[0].message).toBe("field 'attic_box' not found in type: 'query_root'");
   await api.sql("grant usage on schema attic to music_reader");

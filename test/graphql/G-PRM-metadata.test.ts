@@ -6,21 +6,21 @@ import { loadData } from "../support/graphql-data.ts";
 import {
   array,
   collectWarnings,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
   fullPermission,
   ownFilter,
 } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const noteLog = collectWarnings();
 const api = await startApi(
   forGraphql({
     dbTxEnd: "rollback",
     logger: noteLog.logger,
-    metadata: documentOf(
+    metadata: buildMetadataDocument(
       [
         table("album", {
           object_relationships: [object("artist", "artist_id")],
@@ -142,7 +142,7 @@ const ask = (query: string, role: string, session: Record<string, string> = {}) 
   api.gql(query, {}, asAdmin(role, session));
 const data = (query: string, role: string, session: Record<string, string> = {}) =>
   loadData(api, query, {}, asAdmin(role, session));
-const queries = async (role: string) => Object.keys((await schemaOf(api, role)).members("query_root"));
+const queries = async (role: string) => Object.keys((await fetchSchema(api, role)).members("query_root"));
 
 test("G-PRM-3 a role of the metadata need not exist in the database, and grants do not apply to it", async () => {
   expect(await api.sql("select from pg_roles where rolname = 'short'")).toEqual([]);
@@ -165,7 +165,7 @@ test("G-PRM-3 a database role with permissions in the metadata has only those, a
   );
   const mixedApi = await startApi(
     forGraphql({
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("acting_now", { select_permissions: permissions({ music_reader: fullPermission }) }),
         table("album"),
       ]),
@@ -313,8 +313,8 @@ test("G-PRM-9 G-UPS-3 G-UPS-4 G-PRM-9a an upsert applies the insert check to new
       `mutation { insert_album(objects: [{id: ${id}, artist_id: 1, title: "x", price: ${price}}], on_conflict: {constraint: album_pkey, update_columns: [price]}) { affected_rows returning { price } } }`,
       "checked",
     );
-  expect((await upsert(1, 5)).data.insert_album.affected_rows).toBe(1); // the insert check would refuse 5
-  expect((await upsert(1, 150)).errors[0].message).toBe(checkMessage); // the update check refuses 150
+  expect((await upsert(1, 5)).data.insert_album.affected_rows).toBe(1); // the insert check would reject 5
+  expect((await upsert(1, 150)).errors[0].message).toBe(checkMessage); // the update check rejects 150
   expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // the update check does not apply to new rows
   expect((await upsert(900, 5)).errors[0].message).toBe(checkMessage);
   // the update filter excludes album 4
@@ -332,8 +332,8 @@ test("G-PRM-9 G-UPS-4 an upsert on a partitioned table applies the insert and th
   expect(await upsert(9, 5)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
 });
 
-test("G-PRM-10 on_conflict is refused without an update permission", async () => {
-  const schema = await schemaOf(api, "only_insert");
+test("G-PRM-10 on_conflict is rejected without an update permission", async () => {
+  const schema = await fetchSchema(api, "only_insert");
   expect(schema.values("album_update_column")).toEqual(["_PLACEHOLDER"]);
   expect(Object.keys(schema.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
   const insert = (columns: string) =>
@@ -367,12 +367,12 @@ test("G-PRM-11 G-AUTH-20 backend-only fields need the header with a true value",
 });
 
 test("G-PRM-12 relationships need a permission on their target, and by_pk fields one on the key", async () => {
-  const without = await schemaOf(api, "no_artist");
+  const without = await fetchSchema(api, "no_artist");
   expect(Object.keys(without.members("album"))).not.toContain("artist");
   expect(Object.keys(without.members("album_bool_exp"))).not.toContain("artist");
   expect(Object.keys(without.members("album_order_by"))).not.toContain("artist");
   expect(await queries("no_artist")).toEqual(["album", "album_by_pk", "first_album", "search_albums"]);
-  const noKey = await schemaOf(api, "no_key");
+  const noKey = await fetchSchema(api, "no_key");
   expect(Object.keys(noKey.members("query_root")).filter((name) => name.startsWith("album"))).toEqual(["album"]);
   expect(noKey.members("album")).toHaveProperty("artist");
 });
@@ -390,7 +390,7 @@ test("G-PRM-13 an inherited role has the rows and root fields of its parents, th
 });
 
 test("G-PRM-13 G-PRM-14 computed fields of an inherited role are like columns", async () => {
-  expect((await schemaOf(api, "mixed")).members("person")).toMatchObject({
+  expect((await fetchSchema(api, "mixed")).members("person")).toMatchObject({
     id: "Int!",
     name: "String",
     title: "String",
@@ -416,7 +416,7 @@ test("G-PRM-13 G-PRM-14 computed fields of an inherited role are like columns", 
 
 test("G-PRM-14 G-PRM-14a a hidden cell is NULL in every position", async () => {
   const session = { "artist-id": "1" };
-  const schema = await schemaOf(api, "mixed");
+  const schema = await fetchSchema(api, "mixed");
   expect(schema.members("album")).toEqual({ id: "Int!", title: "String", price: "numeric", sold: "Int" });
   expect(await data("{ album(order_by: {id: asc}) { id title price } }", "mixed", session)).toEqual({
     album: [
@@ -461,12 +461,12 @@ test("G-PRM-14 G-PRM-17 an inherited role of an inherited role has the same cell
       [5, "Future Days", null],
     ].map(([id, title, price]) => ({ id, title, price })),
   });
-  expect((await schemaOf(api, "inner")).members("album")).toEqual({ id: "Int!", price: "numeric", sold: "Int" });
+  expect((await fetchSchema(api, "inner")).members("album")).toEqual({ id: "Int!", price: "numeric", sold: "Int" });
 });
 
 test("G-PRM-15 equal write permissions are inherited, and different ones are logged and left out", async () => {
-  expect(Object.keys((await schemaOf(api, "insert_alike")).members("album_insert_input"))).toEqual(["id", "title"]);
-  expect((await schemaOf(api, "insert_unlike")).roots.mutation).toBeUndefined();
+  expect(Object.keys((await fetchSchema(api, "insert_alike")).members("album_insert_input"))).toEqual(["id", "title"]);
+  expect((await fetchSchema(api, "insert_unlike")).roots.mutation).toBeUndefined();
   expect(noteLog.all()).toContainEqual(
     expect.stringMatching(
       /^inherited role insert_unlike: table public\.album: its parents have different insert permissions/,
@@ -478,14 +478,14 @@ test("G-PRM-15 equal write permissions are inherited, and different ones are log
 });
 
 test("G-PRM-16 G-FN-8 mutation functions are available to listed roles and to roles that inherit from them", async () => {
-  expect(Object.keys((await schemaOf(api, "checked")).members("mutation_root"))).toContain("sell_album");
+  expect(Object.keys((await fetchSchema(api, "checked")).members("mutation_root"))).toContain("sell_album");
   expect(await ask("mutation { sell_album(args: {album_id: 1}) { id sold } }", "checked")).toEqual({
     data: { sell_album: { id: 1, sold: 4 } },
   });
-  expect((await schemaOf(api, "short")).roots.mutation).toBeUndefined();
+  expect((await fetchSchema(api, "short")).roots.mutation).toBeUndefined();
   const inheritedApi = await startApi(
     forGraphql({
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [
           table("album", {
             select_permissions: permissions({
@@ -499,12 +499,12 @@ test("G-PRM-16 G-FN-8 mutation functions are available to listed roles and to ro
       ),
     }),
   );
-  expect(Object.keys((await schemaOf(inheritedApi, "caller")).members("mutation_root"))).toEqual(["sell_album"]);
-  expect((await schemaOf(inheritedApi, "other")).roots.mutation).toBeUndefined();
+  expect(Object.keys((await fetchSchema(inheritedApi, "caller")).members("mutation_root"))).toEqual(["sell_album"]);
+  expect((await fetchSchema(inheritedApi, "other")).roots.mutation).toBeUndefined();
 });
 
 test("G-PRM-17 a role's own permission replaces the inherited one", async () => {
-  expect((await schemaOf(api, "overridden")).members("album")).toEqual({ id: "Int!" });
+  expect((await fetchSchema(api, "overridden")).members("album")).toEqual({ id: "Int!" });
   expect(await data("{ album { id } }", "overridden")).toEqual({ album: [{ id: 1 }] });
 });
 
@@ -519,7 +519,7 @@ test("G-PRM-17 roles in a cycle inherit nothing, with a log line, and other role
 });
 
 test("G-PRM-17 G-PRM-18 a parent without permissions in the metadata passes on nothing, with any grants", async () => {
-  expect((await schemaOf(api, "with_grants")).members("album")).toEqual({ id: "Int!", title: "String!" });
+  expect((await fetchSchema(api, "with_grants")).members("album")).toEqual({ id: "Int!", title: "String!" });
   expect(await queries("only_grants")).toEqual(["no_queries_available"]);
   expect(noteLog.all()).toContain("inherited role only_grants: parent music_editor has no permission in the metadata");
 });
@@ -570,7 +570,7 @@ test("G-PRM-7 G-SUB-6 live queries of one role and document keep the rows of eac
 describe("G-PRM-19 permission checks after the statement", async () => {
   const countCheck = { counts: { active: { _lt: 3 } } };
   const ownCheck = { parent: { owner: { _eq: "X-Session-User" } } };
-  const metadata = documentOf([
+  const metadata = buildMetadataDocument([
     table("member", {
       array_relationships: [array("tasks", "task", "member_id")],
       object_relationships: [
@@ -749,8 +749,8 @@ describe("G-PRM-19 permission checks after the statement", async () => {
       "return=representation",
       "resolution=merge-duplicates,return=representation",
     ]) {
-      const refusal = await afterStatementApi.post("/member", { headers: { ...headers, prefer }, body });
-      expect([refusal.status, refusal.json().message]).toEqual([403, CHECK_FAILED]);
+      const rejection = await afterStatementApi.post("/member", { headers: { ...headers, prefer }, body });
+      expect([rejection.status, rejection.json().message]).toEqual([403, CHECK_FAILED]);
       const insertAnswer = await afterStatementApi.post("/member", {
         headers: { ...headers, prefer },
         body: body.slice(0, 1),

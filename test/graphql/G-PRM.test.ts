@@ -1,11 +1,11 @@
 /** Permissions of the metadata, over HTTP. */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { documentOf, table, permissions } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table, permissions } from "../support/metadata-document.ts";
 
 const owner = { artist_id: { _eq: "X-Session-Artist-Id" } };
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [
     table("album", {
       object_relationships: [{ name: "artist", using: { foreign_key_constraint_on: "artist_id" } }],
@@ -53,13 +53,11 @@ const metadata = documentOf(
 );
 
 const api = await startApi(forGraphql({ metadata }));
-const headersOf = (role: string, variables: Record<string, string> = {}) => asAdmin(role, variables);
-
 test("G-PRM-7 G-PRM-8 the select filter and the limit apply to the root, relationships and aggregates", async () => {
   const answer = await api.gql(
     "{ album(order_by: {id: asc}) { id } all: album_aggregate { aggregate { count } nodes { id } } artist(order_by: {id: asc}, limit: 1) { albums { id } } }",
     {},
-    headersOf("reader"),
+    asAdmin("reader"),
   );
   const plain = await api.sql<{ id: number }>("select id from album where live order by id");
   expect(answer.data.album).toEqual(plain.slice(0, 2));
@@ -68,7 +66,7 @@ test("G-PRM-7 G-PRM-8 the select filter and the limit apply to the root, relatio
 });
 
 test("G-FIL-7 G-CON-5 a missing session variable is an error", async () => {
-  expect(await api.gql("{ album { id } }", {}, headersOf("owner"))).toEqual({
+  expect(await api.gql("{ album { id } }", {}, asAdmin("owner"))).toEqual({
     errors: [
       { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
     ],
@@ -76,7 +74,7 @@ test("G-FIL-7 G-CON-5 a missing session variable is an error", async () => {
 });
 
 test("G-PRM-6 objects that a role may not use are not in its schema", async () => {
-  const answer = await api.gql("{ album { price } }", {}, headersOf("reader"));
+  const answer = await api.gql("{ album { price } }", {}, asAdmin("reader"));
   expect(answer.errors[0].message).toBe("field 'price' not found in type: 'album'");
 });
 
@@ -84,7 +82,7 @@ test("G-PRM-9 G-CON-5 a failing check rolls back the mutation, and presets are a
   const bad = await api.gql(
     'mutation { insert_album(objects: [{id: 901, title: "x", price: 0}]) { affected_rows } }',
     {},
-    headersOf("owner", { "artist-id": "1" }),
+    asAdmin("owner", { "artist-id": "1" }),
   );
   expect(bad.errors[0]).toEqual({
     message: "check constraint of an insert/update permission has failed",
@@ -94,28 +92,28 @@ test("G-PRM-9 G-CON-5 a failing check rolls back the mutation, and presets are a
   const good = await api.gql(
     'mutation { insert_album_one(object: {id: 902, title: "y", price: 3}) { id artist_id } }',
     {},
-    headersOf("owner", { "artist-id": "2" }),
+    asAdmin("owner", { "artist-id": "2" }),
   );
   expect(good).toEqual({ data: { insert_album_one: { id: 902, artist_id: 2 } } });
   const update = await api.gql(
     "mutation { update_album(where: {}, _set: {price: 0}) { affected_rows } }",
     {},
-    headersOf("owner", { "artist-id": "2" }),
+    asAdmin("owner", { "artist-id": "2" }),
   );
   expect(update.errors[0].extensions.path).toBe("$");
   const deleteAnswer = await api.gql(
     "mutation { delete_album(where: {id: {_in: [1, 902]}}) { returning { id } } }",
     {},
-    headersOf("owner", { "artist-id": "2" }),
+    asAdmin("owner", { "artist-id": "2" }),
   );
   expect(deleteAnswer).toEqual({ data: { delete_album: { returning: [{ id: 902 }] } } });
 });
 
 test("G-PRM-11 backend-only fields need the header", async () => {
   const document = 'mutation { update_album(where: {id: {_eq: 1}}, _set: {title: "z"}) { affected_rows } }';
-  expect((await api.gql(document, {}, headersOf("editor"))).errors[0].message).toBe("no mutations exist");
+  expect((await api.gql(document, {}, asAdmin("editor"))).errors[0].message).toBe("no mutations exist");
   expect(
-    await api.gql(document, {}, { ...headersOf("editor"), "x-session-use-backend-only-permissions": "true" }),
+    await api.gql(document, {}, { ...asAdmin("editor"), "x-session-use-backend-only-permissions": "true" }),
   ).toEqual({
     data: { update_album: { affected_rows: 1 } },
   });
@@ -126,7 +124,7 @@ test("G-PRM-13 G-PRM-14 an inherited role sees the rows of any parent, and colum
   const answer = await api.gql(
     "{ album(order_by: {id: asc}) { id title price } }",
     {},
-    headersOf("both", { "artist-id": "1" }),
+    asAdmin("both", { "artist-id": "1" }),
   );
   const rows = await api.sql<{ id: number; title: string; artist_id: number; price: string | null }>(
     "select id, title, artist_id, price from album where live or artist_id = 1 order by id limit 2",

@@ -3,12 +3,12 @@ import { definePlugin } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, object, table, type Entry } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { buildMetadataDocument, object, table, type Entry } from "../support/metadata-document.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
-const reader = await schemaOf(api, "music_reader");
+const admin = await fetchSchema(api);
+const reader = await fetchSchema(api, "music_reader");
 
 test("G-REL-1 an object relationship is non-null if the columns of its own key are not null", () => {
   expect(admin.members("album").artist).toBe("artist!");
@@ -44,7 +44,7 @@ test("G-REL-6 names are the singular and plural of the target's SQL name", async
   await api.sql('create table "Reel" (id int primary key, track_id int references "Track")');
   try {
     await api.reload();
-    const schema = await schemaOf(api);
+    const schema = await fetchSchema(api);
     expect(schema.members("Reel")["Track"]).toBe("Track");
     expect(schema.members("Track")["Reels"]).toBe("[Reel!]!");
   } finally {
@@ -83,7 +83,7 @@ test("G-REL-10 irregular and uncountable words have their plural", async () => {
   );
   try {
     await api.reload();
-    const schema = await schemaOf(api);
+    const schema = await fetchSchema(api);
     expect(schema.members("person").children).toBe("[child!]!");
     expect(schema.members("child").series).toBe("[series!]!");
     expect(schema.members("series").child).toBe("child");
@@ -138,7 +138,7 @@ test("G-REL-1 G-REL-1a a related row that a row policy hides is null in a non-nu
 
 const all = { columns: "*", filter: {} };
 const artists = (permission: unknown, extraKeys: Entry = {}): Entry =>
-  documentOf(
+  buildMetadataDocument(
     [
       table("artist", {
         select_permissions: [
@@ -157,14 +157,14 @@ const artists = (permission: unknown, extraKeys: Entry = {}): Entry =>
     extraKeys,
   );
 
-const typeOf = async (target: TestApi, role?: string): Promise<string | undefined> =>
-  (await schemaOf(target, role)).members("album")["artist"];
+const fetchType = async (target: TestApi, role?: string): Promise<string | undefined> =>
+  (await fetchSchema(target, role)).members("album")["artist"];
 
 test("G-REL-11 without the option a hidden row is null in a non-null type", async () => {
   const plainApi = await startApi(
     forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }),
   );
-  expect(await typeOf(plainApi, "fan")).toBe("artist!");
+  expect(await fetchType(plainApi, "fan")).toBe("artist!");
   expect(await plainApi.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
     data: { album_by_pk: { artist: null } },
   });
@@ -183,11 +183,11 @@ test("G-REL-11 the type is nullable for a role if a permission has a filter", as
   );
   const optionApi = await startApi(forGraphql({ nullableRelationships: true, metadata }));
   expect([
-    await typeOf(optionApi, "fan"),
-    await typeOf(optionApi, "heir"),
-    await typeOf(optionApi, "guest"),
-    await typeOf(optionApi, "both"),
-    await typeOf(optionApi),
+    await fetchType(optionApi, "fan"),
+    await fetchType(optionApi, "heir"),
+    await fetchType(optionApi, "guest"),
+    await fetchType(optionApi, "both"),
+    await fetchType(optionApi),
   ]).toEqual(["artist", "artist", "artist!", "artist!", "artist!"]);
   expect(await optionApi.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
     data: { album_by_pk: { artist: null } },
@@ -201,12 +201,12 @@ test("G-REL-11 the type is nullable if row policies apply to the acting role", a
     "alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')",
   );
   const optionApi = await startApi(forGraphql({ nullableRelationships: true, on: database }));
-  expect([await typeOf(optionApi, "music_reader"), await typeOf(optionApi)]).toEqual(["artist", "artist!"]);
+  expect([await fetchType(optionApi, "music_reader"), await fetchType(optionApi)]).toEqual(["artist", "artist!"]);
   await optionApi.close();
   const preRequestApi = await startApi(
     forGraphql({ nullableRelationships: true, on: database, dbPreRequest: "sea.before_request" }),
   );
-  expect(await typeOf(preRequestApi)).toBe("artist");
+  expect(await fetchType(preRequestApi)).toBe("artist");
   await preRequestApi.close();
 });
 
@@ -216,6 +216,6 @@ test("G-REL-11 the type is nullable if a plugin changes plans", async () => {
     apply: (hooks) => hooks.transformPlan.tap("tenants", (plan) => plan),
   });
   const optionApi = await startApi(forGraphql({ nullableRelationships: true, parts: [tenants] }));
-  expect(await typeOf(optionApi)).toBe("artist");
+  expect(await fetchType(optionApi)).toBe("artist");
   await optionApi.close();
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { documentOf, permissions, table, fullPermission } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table, fullPermission } from "../support/metadata-document.ts";
 import { collectMessages } from "../support/logger.ts";
 
 const endpoint = (name: string, url: string, methods: readonly string[], query = name) => ({
@@ -29,7 +29,7 @@ const { logger, lines: warnings } = collectMessages("warn");
 const options = forGraphql({
   logger,
   dbTxEnd: "rollback",
-  metadata: documentOf(
+  metadata: buildMetadataDocument(
     [
       table("team", {
         select_permissions: permissions({ reader: fullPermission }),
@@ -87,13 +87,13 @@ cases(api, [
     answer: { team: [{ id: 1 }] },
   }),
   asReader({
-    title: "G-RES-1 an unknown path is refused",
+    title: "G-RES-1 an unknown path is rejected",
     request: "GET /api/rest/nothing",
     status: 404,
     answer: { path: "$", error: "Endpoint not found", code: "not-found" },
   }),
   asReader({
-    title: "G-RES-1 another method is refused",
+    title: "G-RES-1 another method is rejected",
     request: "DELETE /api/rest/teams/1",
     status: 405,
     responseHeaders: { allow: "GET, PUT, PATCH" },
@@ -112,7 +112,7 @@ cases(api, [
     answer: { update_team_by_pk: { name: "Whites" } },
   }),
   asReader({
-    title: "G-RES-2 a mutation is refused by GET",
+    title: "G-RES-2 a mutation is rejected by GET",
     request: "GET /api/rest/rename/1?name=x",
     status: 405,
     responseHeaders: { allow: "POST" },
@@ -123,7 +123,7 @@ cases(api, [
     },
   }),
   asReader({
-    title: "G-RES-2 an endpoint with a subscription is refused",
+    title: "G-RES-2 an endpoint with a subscription is rejected",
     request: "GET /api/rest/live",
     status: 400,
     answer: {
@@ -155,19 +155,19 @@ cases(api, [
     answer: { update_team_by_pk: { name: "Whites" } },
   }),
   asReader({
-    title: "G-RES-3 text that is not a number is refused",
+    title: "G-RES-3 text that is not a number is rejected",
     request: "GET /api/rest/teams/x",
     status: 400,
     check: (answer) => expect(answer.json()).toMatchObject({ code: "data-exception" }),
   }),
   asReader({
-    title: "G-RES-3 a missing variable is refused",
+    title: "G-RES-3 a missing variable is rejected",
     request: "GET /api/rest/named",
     status: 400,
     check: (answer) => expect(answer.json().error).toContain("names"),
   }),
   asReader({
-    title: "G-RES-3 a variable that the query does not declare is refused",
+    title: "G-RES-3 a variable that the query does not declare is rejected",
     request: "GET /api/rest/teams?limit=1&dir=desc&utm=x",
     status: 400,
     answer: { path: "$", error: "Unexpected variable utm", code: "bad-request" },
@@ -178,14 +178,14 @@ cases(api, [
     check: (answer) => expect(answer.json().team.length).toBeGreaterThan(1),
   }),
   asReader({
-    title: "G-RES-3 a body that is not JSON is refused",
+    title: "G-RES-3 a body that is not JSON is rejected",
     request: "POST /api/rest/named",
     body: "{",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("invalid-json"),
   }),
   asReader({
-    title: "G-RES-3 a body that is not UTF-8 is refused, and nothing is written",
+    title: "G-RES-3 a body that is not UTF-8 is rejected, and nothing is written",
     request: "PUT /api/rest/teams/1",
     headers: { "content-type": "application/json" },
     body: Buffer.from('{"name":"Caf\xe9"}', "latin1"),
@@ -193,7 +193,7 @@ cases(api, [
     answer: { path: "$", error: "Error in $: the body is not UTF-8", code: "invalid-json" },
   }),
   asReader({
-    title: "G-RES-3 a body that is not an object is refused",
+    title: "G-RES-3 a body that is not an object is rejected",
     request: "POST /api/rest/named",
     body: [1],
     status: 400,
@@ -207,7 +207,7 @@ cases(api, [
     check: (answer) => expect(answer.json()).toMatchObject({ code: "validation-failed", path: "$.selectionSet.team" }),
   },
   {
-    title: "G-RES-4 a wrong admin secret is refused",
+    title: "G-RES-4 a wrong admin secret is rejected",
     request: "GET /api/rest/teams",
     headers: { "x-session-admin-secret": "wrong" },
     status: 401,

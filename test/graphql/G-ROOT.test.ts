@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
+const admin = await fetchSchema(api);
 
 const LIST = {
   distinct_on: "[album_select_column!]",
@@ -129,7 +129,7 @@ test("G-ROOT-3 arguments of by_pk fields have the comments of their columns", as
   await api.sql("comment on column song.id is 'Number of the song'");
   try {
     await api.reload();
-    const schema = await schemaOf(api);
+    const schema = await fetchSchema(api);
     expect(schema.description("query_root", "song_by_pk", "id")).toBe("Number of the song");
   } finally {
     await api.sql("comment on column song.id is null");

@@ -16,7 +16,7 @@ import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
-import { documentOf } from "../support/metadata-document.ts";
+import { buildMetadataDocument } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
@@ -200,7 +200,7 @@ describe("statements that read session variables", () => {
         data: { update_diary: { affected_rows: 2 } },
       },
       {
-        title: "G-SES-7 an insert that the policy forbids is refused",
+        title: "G-SES-7 an insert that the policy forbids is rejected",
         role: "music_artist",
         session: { "artist-id": "1" },
         query: 'mutation { insert_diary_one(object: {artist_id: 2, body: "yours"}) { id } }',
@@ -257,7 +257,7 @@ describe("statements that read session variables", () => {
 });
 
 describe("plugins", () => {
-  const argumentOf = async (target: TestApi): Promise<unknown> => {
+  const fetchArgument = async (target: TestApi): Promise<unknown> => {
     const { data } = await target.gql("{ session_settings { value } }", {}, { "x-session-user-id": "7" });
     return JSON.parse(data.session_settings[0].value);
   };
@@ -268,7 +268,7 @@ describe("plugins", () => {
     const callerSettings = await loadSettings(bearer(READER), [], reducedApi);
     expect(callerSettings["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
     expect(callerSettings).toMatchObject({ "session.user_id": "7" });
-    expect(await argumentOf(reducedApi)).toEqual(ownVariables);
+    expect(await fetchArgument(reducedApi)).toEqual(ownVariables);
   });
   test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
     const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
@@ -310,7 +310,7 @@ describe("plugins", () => {
         "acme.tenant": "music_reader north",
       });
     expect(calls).toBe(1);
-    expect(await argumentOf(tenantsApi)).toEqual({
+    expect(await fetchArgument(tenantsApi)).toEqual({
       ...ownVariables,
       "x-hasura-role": "admin",
       "x-hasura-user-id": "7",
@@ -351,7 +351,7 @@ describe("plugins", () => {
     expect(gqlError(await callGraphql(faultyApi)).code).toBe("unexpected");
     expect(logLines).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
   });
-  test("X-SES-1 two plugins with one prefix are refused at the start", () => {
+  test("X-SES-1 two plugins with one prefix are rejected at the start", () => {
     const session = (name: string) => definePlugin({ name, sessions: [{ name, prefix: "x-acme-" }] });
     expect(() => relApi(compose({ plugins: [session("a"), session("b")], options: {} }))).toThrow(
       'prefix of session variables "x-acme-" is declared by plugins "a" and "b": rename one or remove one of the plugins',
@@ -417,7 +417,7 @@ describe("values of session variables", () => {
       "session.role": "music_reader",
     });
   });
-  test("G-SES-9 the database refuses a value with a NUL", async () => {
+  test("G-SES-9 the database rejects a value with a NUL", async () => {
     const answer = await callGraphql(
       api,
       bearer({ "x-session-default-role": "music_reader", "x-session-user-id": "a\u0000b" }),
@@ -545,7 +545,7 @@ describe("one connection shared by two callers", () => {
     expect(answer.status).toBe(401);
     await bothSurfaces(pid);
   });
-  test("G-SES-7 R-TX-6 no session variable is left after a refused result", async () => {
+  test("G-SES-7 R-TX-6 no session variable is left after a rejected result", async () => {
     const pid = await firstCaller();
     const answer = await narrowApi.patch("/api/artist?id=gt.0", {
       headers: {
@@ -639,7 +639,7 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
     ownApi = await startApi(
       forGraphql({
         anonRole: "music_editor",
-        metadata: documentOf(
+        metadata: buildMetadataDocument(
           [
             {
               table: "album",

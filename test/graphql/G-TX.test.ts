@@ -28,7 +28,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-TX-5 one alias for two mutation fields is refused",
+    title: "G-TX-5 one alias for two mutation fields is rejected",
     query: "mutation { a: delete_team_by_pk(id: 50) { id } a: delete_match_by_pk(id: 50) { id } }",
     error: {
       message: "selection of both 'delete_team_by_pk' and 'delete_match_by_pk' specify the same response name, 'a'",
@@ -65,7 +65,7 @@ test("G-TX-1 a failing field undoes all fields, and only its error is returned",
   expect(await committingApi.sql("select from team where name = 'Lost'")).toEqual([]);
 });
 
-test("G-TX-1 a field that is refused before it runs prevents all fields", async () => {
+test("G-TX-1 a field that is rejected before it runs prevents all fields", async () => {
   const answer = await committingApi.gql('mutation { insert_team_one(object: {name: "Lost"}) { id } nope { id } }');
   expect(answer.errors[0].message).toBe("field 'nope' not found in type: 'mutation_root'");
   expect(await committingApi.sql("select from team where name = 'Lost'")).toEqual([]);

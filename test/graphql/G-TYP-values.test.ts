@@ -74,7 +74,7 @@ gqlCases(api, [
   storeCase("G-TYP-25", "c_email", '"me@home.example"'),
   {
     ...storeCase("G-TYP-25", "c_email", '"nobody"'),
-    title: "G-TYP-25 a value that violates the check of its domain is refused",
+    title: "G-TYP-25 a value that violates the check of its domain is rejected",
     bytes: undefined,
     error: {
       message: expect.stringContaining("Check constraint violation. value for domain"),
@@ -101,7 +101,7 @@ gqlCases(api, [
     bytes: '{"data":{"specimen_by_pk":{"c_float4":"NaN","c_float8":"Infinity","c_numeric":"NaN"}}}',
   },
   {
-    title: "G-TYP-32 the database refuses an invalid string",
+    title: "G-TYP-32 the database rejects an invalid string",
     query: 'mutation { update_specimen(where: {}, _set: {c_int4: "x"}) { affected_rows } }',
     error: { message: 'invalid input syntax for type integer: "x"', code: "data-exception", path: "$" },
   },
@@ -130,7 +130,7 @@ gqlCases(api, [
     data: { update_specimen_by_pk: { c_jsonb: { v: 3, j: { x: [1] }, l: [3] }, c_json: "text" } },
   },
   ...['"a..b"', '"."', '".a"', "3", "{}"].map((literal) => ({
-    title: `G-TYP-36 the ltree path ${literal} is refused`,
+    title: `G-TYP-36 the ltree path ${literal} is rejected`,
     query: `{ category(where: {path: {_eq: ${literal}}}) { id } }`,
     error: {
       message: "Expecting label path: a sequence of zero or more labels separated by dots, for example L1.L2.L3",
@@ -143,7 +143,7 @@ gqlCases(api, [
   read("G-TYP-37", "c_matrix", "[[1,2],[3,4]]"),
   read("G-TYP-37", "c_int_list", "[1,2,null]"),
   {
-    title: "G-TYP-37 a single value for an array column is refused",
+    title: "G-TYP-37 a single value for an array column is rejected",
     query: "mutation { update_specimen(where: {}, _set: {c_int_list: 3}) { affected_rows } }",
     error: {
       message: "parsing [] failed, expected Array, but encountered Number",
@@ -189,7 +189,7 @@ test("G-TYP-29 a number below a millionth is kept as written", async () => {
     );
 });
 
-test("G-TYP-3 a number just beyond bigint is refused, also from JSON", async () => {
+test("G-TYP-3 a number just beyond bigint is rejected, also from JSON", async () => {
   const query = "query ($v: bigint) { specimen(where: {c_int8: {_eq: $v}}) { id } }";
   const answer = JSON.parse(await send(`{"query": ${JSON.stringify(query)}, "variables": {"v": 9223372036854775808}}`));
   expect(answer.errors[0].message).toBe(
@@ -241,7 +241,7 @@ const { postgis, raster } = capabilities;
 const atlasApi = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
 
 const geo = (literal: string, message: string) => ({
-  title: `G-TYP-34 the geometry ${literal} is refused`,
+  title: `G-TYP-34 the geometry ${literal} is rejected`,
   when: postgis,
   query: `{ atlas_spots(where: {shape: {_eq: ${literal}}}) { id } }`,
   error: { message, path: "$.selectionSet.atlas_spots.args.where.shape._eq", code: "parse-failed" },
@@ -348,7 +348,7 @@ gqlCases(atlasApi, [
     data: { atlas_tiles: [{ rast: expect.stringMatching(/^[0-9A-F]+$/) }] },
   },
   {
-    title: "G-TYP-35 a raster that is not hexadecimal is refused",
+    title: "G-TYP-35 a raster that is not hexadecimal is rejected",
     when: raster,
     query: '{ atlas_tiles(where: {rast: {_st_intersects_rast: "xyz"}}) { id } }',
     error: {

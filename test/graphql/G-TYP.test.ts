@@ -1,10 +1,10 @@
 // @runs-also-on postgresql-15-postgis
 import { expect, test } from "vitest";
 import { capabilities, forGraphql, startApi } from "../support/api.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
-const admin = await schemaOf(api);
+const admin = await fetchSchema(api);
 const specimen = admin.members("specimen");
 const inputs = admin.members("specimen_insert_input");
 
@@ -109,7 +109,7 @@ test("G-TYP-40 scalars have no description", () => {
 test("G-TYP-38 arrays can be opaque scalars", async () => {
   const opaqueApi = await startApi(forGraphql({ disablePostgresArrays: true }));
   try {
-    const schema = await schemaOf(opaqueApi);
+    const schema = await fetchSchema(opaqueApi);
     expect(schema.members("album").tags).toBe("_text");
     expect(schema.members("specimen")).toMatchObject({ c_big_list: "_int8", c_mood_list: "_mood" });
     expect(schema.members("album_bool_exp").tags).toBe("_text_comparison_exp");
@@ -119,7 +119,7 @@ test("G-TYP-38 arrays can be opaque scalars", async () => {
 });
 
 const atlas = capabilities.postgis
-  ? await schemaOf(await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] })))
+  ? await fetchSchema(await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] })))
   : undefined;
 
 test.skipIf(!capabilities.postgis)("G-TYP-22 geometry and geography have their scalars and comparisons", () => {

@@ -80,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 G-CON-5 a column in two operators is refused",
+    title: "G-UPD-4 G-CON-5 a column in two operators is rejected",
     query: album("_inc: {sold: 1, id: 1, artist_id: 1}, _set: {artist_id: 2, id: 3}"),
     error: {
       message: "Column found in multiple operators: ['id', 'artist_id'].",
@@ -89,7 +89,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 a column in two operators of an element of _many is refused",
+    title: "G-UPD-4 a column in two operators of an element of _many is rejected",
     query:
       "mutation { update_album_many(updates: [{where: {}, _set: {sold: 1}}, {where: {}, _set: {sold: 1}, _inc: {sold: 1}}]) { affected_rows } }",
     error: {
@@ -99,7 +99,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 _set: null at a NOT NULL column is refused",
+    title: "G-UPD-5 _set: null at a NOT NULL column is rejected",
     query: album("_set: {title: null}"),
     error: { message: "unexpected null value for type 'String'", path: at("._set.title"), code: validationFailed },
   },
@@ -121,7 +121,7 @@ gqlCases(api, [
     data: { a: { settings: null }, b: { settings: null }, c: { settings: null } },
   },
   {
-    title: "G-UPD-5 G-UPD-5a _delete_elem: null is refused",
+    title: "G-UPD-5 G-UPD-5a _delete_elem: null is rejected",
     query: profile(1, "_delete_elem: {settings: null}"),
     error: {
       message: "unexpected null value for type 'Int'",
@@ -130,7 +130,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 G-UPD-5a _delete_at_path: null is refused",
+    title: "G-UPD-5 G-UPD-5a _delete_at_path: null is rejected",
     query: profile(1, "_delete_at_path: {settings: null}"),
     error: {
       message: "expected a list, but found null",
@@ -139,7 +139,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 null for an operator is refused",
+    title: "G-UPD-5 null for an operator is rejected",
     query: album("_set: null"),
     error: {
       message: "expected an object for type 'album_set_input', but found null",

@@ -10,8 +10,8 @@ await api.reload();
 
 const conflict = (text: string) =>
   `mutation { insert_artist(objects: [{id: 1, name: "ABBA", country: "NO"}], on_conflict: ${text}) { affected_rows returning { id name country } } }`;
-const refusalCase = (rule: string, text: string, message: string, path = "") => ({
-  title: `${rule} on_conflict: ${text} is refused`,
+const rejectionCase = (rule: string, text: string, message: string, path = "") => ({
+  title: `${rule} on_conflict: ${text} is rejected`,
   query: conflict(text),
   error: { message, path: `$.selectionSet.insert_artist.args.on_conflict${path}`, code: "validation-failed" },
 });
@@ -78,7 +78,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-6 two rows that conflict with the same row are refused",
+    title: "G-UPS-6 two rows that conflict with the same row are rejected",
     query:
       'mutation { insert_artist(objects: [{name: "Abba", country: "1"}, {name: "Abba", country: "2"}], on_conflict: {constraint: artist_name_key, update_columns: [country]}) { affected_rows } }',
     error: {
@@ -95,33 +95,33 @@ gqlCases(api, [
     role: "music_editor",
     data: { insert_song: { affected_rows: 1 } },
   },
-  refusalCase("G-UPS-7", "null", "expected an object for type 'artist_on_conflict', but found null"),
-  refusalCase("G-UPS-7", "{update_columns: [name]}", "missing required field 'constraint'", ".constraint"),
-  refusalCase(
+  rejectionCase("G-UPS-7", "null", "expected an object for type 'artist_on_conflict', but found null"),
+  rejectionCase("G-UPS-7", "{update_columns: [name]}", "missing required field 'constraint'", ".constraint"),
+  rejectionCase(
     "G-UPS-7",
     "{constraint: artist_pkey, where: null}",
     "expected an object for type 'artist_bool_exp', but found null",
     ".where",
   ),
-  refusalCase(
+  rejectionCase(
     "G-UPS-7",
     "{constraint: artist_pkey, update_columns: null}",
     "expected a list, but found null",
     ".update_columns",
   ),
-  refusalCase(
+  rejectionCase(
     "G-UPS-7",
     "{constraint: artist_pkey, action: ignore}",
     "field 'action' not found in type: 'artist_on_conflict'",
     ".action",
   ),
-  refusalCase(
+  rejectionCase(
     "G-UPS-7",
     "{constraint: album_pkey}",
     "expected one of the values ['artist_name_key', 'artist_pkey'] for type 'artist_constraint', but found 'album_pkey'",
     ".constraint",
   ),
-  refusalCase(
+  rejectionCase(
     "G-UPS-7",
     "{constraint: artist_pkey, update_columns: [age]}",
     "expected one of the values ['born', 'country', 'id', 'name', 'stats'] for type 'artist_update_column', but found 'age'",

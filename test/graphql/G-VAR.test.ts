@@ -12,34 +12,34 @@ const send = async (body: object) => (await api.post("/v1/graphql", { headers: a
 
 gqlCases(api, [
   {
-    title: "G-VAR-1 a variable that is used but not declared is refused",
+    title: "G-VAR-1 a variable that is used but not declared is rejected",
     query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }",
     error: { message: 'unbound variable "a"', path: "$", code: validationFailed },
   },
   {
-    title: "G-VAR-1 an undeclared variable in a fragment is refused",
+    title: "G-VAR-1 an undeclared variable in a fragment is rejected",
     query: "{ ...f } fragment f on query_root { album(limit: $a) { id } }",
     error: { message: 'unbound variable "a"', path: "$" },
   },
   {
-    title: "G-VAR-2 a variable declared twice is refused",
+    title: "G-VAR-2 a variable declared twice is rejected",
     query: "query ($a: Int, $a: Int) { album(limit: $a) { id } }",
     error: { message: 'multiple definitions for variable "a"', path: "$", code: "parse-failed" },
   },
   {
-    title: "G-VAR-3 a variable that is given but not used is refused",
+    title: "G-VAR-3 a variable that is given but not used is rejected",
     query: "query ($a: Int) { album(limit: $a) { id } }",
     variables: { c: 1, a: 1, b: 2 },
     error: { message: "unexpected variables in variableValues: b, c", path: "$", code: validationFailed },
   },
   {
-    title: "G-VAR-3 a variable that is declared and given, but not used, is refused",
+    title: "G-VAR-3 a variable that is declared and given, but not used, is rejected",
     query: "query ($a: Int) { album { id } }",
     variables: { a: 1 },
     error: { message: "unexpected variables in variableValues: a", path: "$" },
   },
   {
-    title: "G-VAR-4 a non-null variable without a value is refused",
+    title: "G-VAR-4 a non-null variable without a value is rejected",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
     error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: validationFailed },
   },
@@ -49,19 +49,19 @@ gqlCases(api, [
     data: { album: [{ id: 1 }] },
   },
   {
-    title: "G-VAR-5 null for a non-null variable is refused",
+    title: "G-VAR-5 null for a non-null variable is rejected",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
     variables: { a: null },
     error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: validationFailed },
   },
   {
-    title: "G-VAR-5 null for a non-null variable with a default is refused",
+    title: "G-VAR-5 null for a non-null variable with a default is rejected",
     query: "query ($a: [Int!]! = [1]) { album(where: {id: {_in: $a}}) { id } }",
     variables: { a: null },
     error: { message: 'null value found for non-nullable type: "[Int!]!"', path: "$" },
   },
   {
-    title: "G-VAR-6 a variable of another type is refused",
+    title: "G-VAR-6 a variable of another type is rejected",
     query: "query ($a: Int!) { album(where: {title: {_eq: $a}}) { id } }",
     variables: { a: 1 },
     error: {
@@ -71,7 +71,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-6 a variable of another type is refused at an argument",
+    title: "G-VAR-6 a variable of another type is rejected at an argument",
     query: "query ($w: artist_bool_exp) { album(where: $w) { id } }",
     variables: { w: {} },
     error: {
@@ -80,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-6 a variable of another type is refused as an element of a list",
+    title: "G-VAR-6 a variable of another type is rejected as an element of a list",
     query: "query ($a: String!) { album(where: {id: {_in: [1, $a]}}) { id } }",
     variables: { a: "1" },
     error: {
@@ -94,7 +94,7 @@ gqlCases(api, [
     data: byId(1),
   },
   {
-    title: "G-VAR-8 a nullable variable is refused at a non-null position",
+    title: "G-VAR-8 a nullable variable is rejected at a non-null position",
     query: "query ($a: Int) { album_by_pk(id: $a) { id } }",
     variables: { a: 1 },
     error: {
@@ -108,7 +108,7 @@ gqlCases(api, [
     data: byId(2),
   },
   {
-    title: "G-VAR-8 a nullable variable with a null default is refused at a non-null position",
+    title: "G-VAR-8 a nullable variable with a null default is rejected at a non-null position",
     query: "query ($a: Int = null) { album_by_pk(id: $a) { id } }",
     variables: { a: 1 },
     error: { message: "variable 'a' is declared as 'Int', but used where 'Int!' is expected" },
@@ -127,25 +127,25 @@ gqlCases(api, [
     data: { album: [{ id: 2 }] },
   },
   {
-    title: "G-VAR-8 a null element of a variable is refused like one of a literal",
+    title: "G-VAR-8 a null element of a variable is rejected like one of a literal",
     query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }",
     variables: { a: [null] },
     error: { message: "unexpected null value for type 'Int'", path: "$.selectionSet.album.args.where.id._in[0]" },
   },
   {
-    title: "G-VAR-8 G-VAR-8a an Int variable is refused for bigint",
+    title: "G-VAR-8 G-VAR-8a an Int variable is rejected for bigint",
     query: "query ($a: Int) { specimen(where: {c_int8: {_eq: $a}}) { id } }",
     variables: { a: 1 },
     error: { message: "variable 'a' is declared as 'Int', but used where 'bigint' is expected" },
   },
   {
-    title: "G-VAR-8 G-VAR-8a a String variable is refused for a list",
+    title: "G-VAR-8 G-VAR-8a a String variable is rejected for a list",
     query: "query ($a: String) { profile(where: {doc: {_has_keys_any: $a}}) { id } }",
     variables: { a: "x" },
     error: { message: "variable 'a' is declared as 'String', but used where '[String!]' is expected" },
   },
   {
-    title: "G-VAR-8 G-VAR-8a a variable of an unknown type is refused where it is used",
+    title: "G-VAR-8 G-VAR-8a a variable of an unknown type is rejected where it is used",
     query: "query ($a: nothing) { album(limit: $a) { id } }",
     variables: { a: 1 },
     error: {
@@ -159,7 +159,7 @@ gqlCases(api, [
     data: { album_aggregate: { aggregate: { count: 5 } } },
   },
   {
-    title: "G-VAR-9 operators refuse an absent variable as null",
+    title: "G-VAR-9 operators reject an absent variable as null",
     query: "query ($a: Int) { album(where: {id: {_eq: $a}}) { id } }",
     error: {
       message: "unexpected null value for type 'Int'",
@@ -173,7 +173,7 @@ gqlCases(api, [
     data: { insert_artist_one: { name: "N", country: null } },
   },
   {
-    title: "G-VAR-9 a non-null column refuses an absent variable as null",
+    title: "G-VAR-9 a non-null column rejects an absent variable as null",
     query: "mutation ($n: String) { insert_artist_one(object: {name: $n}) { name } }",
     error: {
       message: "unexpected null value for type 'String'",
@@ -182,7 +182,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-VAR-10 null variables are treated as absent, and other values than objects are refused", async () => {
+test("G-VAR-10 null variables are treated as absent, and other values than objects are rejected", async () => {
   const query = "query ($a: Int! = 1) { album_by_pk(id: $a) { id } }";
   expect(await send({ query, variables: null })).toEqual({ data: byId(1) });
   for (const variables of [[], "x", 3]) {
@@ -191,7 +191,7 @@ test("G-VAR-10 null variables are treated as absent, and other values than objec
   }
 });
 
-test("G-VAR-10 G-LIM-2 a variable of 3000 levels is refused", async () => {
+test("G-VAR-10 G-LIM-2 a variable of 3000 levels is rejected", async () => {
   let w: object = {};
   for (let i = 0; i < 3000; i++) w = { _not: w };
   const answer = await send({ query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w } });

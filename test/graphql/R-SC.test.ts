@@ -4,7 +4,7 @@ import { definePlugin } from "../../core/index.ts";
 import { graphqlService, type GqlEngine } from "../../plugins/graphql/api.ts";
 import { initSocket, startLive, subscribe, untilProcessed } from "../support/live.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { INTROSPECTION, schemaOf } from "../support/schema.ts";
+import { INTROSPECTION, fetchSchema } from "../support/schema.ts";
 
 const ROLES = [undefined, "music_reader", "music_editor", "music_nobody"];
 
@@ -13,7 +13,7 @@ describe.each(["hasura-default", "graphql-default"] as const)(
   (defaultNamingConvention) => {
     test.each(ROLES)("R-SC-12 R-SC-12a role %s finds each root field of its schema by its name", async (role) => {
       const api = await startApi(forGraphql({ defaultNamingConvention }));
-      const schema = await schemaOf(api, role);
+      const schema = await fetchSchema(api, role);
       const missingFields: string[] = [];
       let foundCount = 0;
       for (const [kind, root] of Object.entries(schema.roots)) {

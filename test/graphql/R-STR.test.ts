@@ -6,7 +6,7 @@ import { definePlugin, without } from "../../core/index.ts";
 import { capabilities, forGraphql, startApi, type Answer } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { hasSpeed } from "../support/families.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { startDatabaseProxy } from "../support/proxy.ts";
 import { openSlowClient, untilFigure, type SlowClient } from "../support/slow-client.ts";
@@ -47,7 +47,7 @@ const options = forGraphql({
   streamPatience: 600,
   unreadTimeout: 600,
   dbPool: 6,
-  metadata: documentOf(
+  metadata: buildMetadataDocument(
     ["crate", "part", "long", "text", "noise", "broken"].map((name) =>
       table(
         `flood.${name}`,
@@ -88,7 +88,7 @@ const streamCount = async (target: MeasuredApi): Promise<number> =>
   (await target.metrics())["relapi_streams_total"] ?? -1;
 
 /** The response without the time and the request's id. */
-const headersOf = ({ rawHeaders }: Answer): unknown =>
+const readHeaders = ({ rawHeaders }: Answer): unknown =>
   rawHeaders.filter(([name]) => name !== "Date" && name !== "x-request-id");
 
 const crates = "{ flood_crate(order_by: {id: asc}) { id label note } }";
@@ -123,7 +123,7 @@ describe("the same response with and without streaming", () => {
       expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
       expect(streamedAnswer.status).toBe(200);
       expect(streamedAnswer.text.slice(0, 100)).not.toContain("errors");
-      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(readHeaders(streamedAnswer)).toEqual(readHeaders(bufferedAnswer));
       expect(streamedAnswer.headers["content-length"]).toBe(String(streamedAnswer.bytes.length));
     },
   );
@@ -136,10 +136,10 @@ describe("the same response with and without streaming", () => {
       const bufferedAnswer = await bufferedApi.get(path, { headers: admin });
       expect(streamedAnswer.bytes.length).toBeGreaterThan(200_000);
       expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
-      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(readHeaders(streamedAnswer)).toEqual(readHeaders(bufferedAnswer));
       const head = await api.head(path, { headers: admin });
       expect(head.bytes.length).toBe(0);
-      expect(headersOf(head)).toEqual(headersOf(await bufferedApi.head(path, { headers: admin })));
+      expect(readHeaders(head)).toEqual(readHeaders(await bufferedApi.head(path, { headers: admin })));
     }
   });
 

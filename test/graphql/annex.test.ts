@@ -2,15 +2,15 @@ import { isSpecifiedScalarType, printType } from "graphql";
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { introspect } from "../support/graphql-data.ts";
-import { annexSdl, typesOf } from "./annex.ts";
+import { annexSdl, parseTypes } from "./annex.ts";
 
 const api = await startApi(forGraphql());
 const schemaText = Object.values((await introspect(api)).getTypeMap())
   .filter((type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type))
   .map(printType)
   .join("\n");
-const servedTypes = typesOf(schemaText);
-const annexTypes = typesOf(annexSdl());
+const servedTypes = parseTypes(schemaText);
+const annexTypes = parseTypes(annexSdl());
 
 test("G-GEN-4 the annex of the reference has types to compare", () => {
   expect(Object.keys(annexTypes).length).toBeGreaterThan(40);

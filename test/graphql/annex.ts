@@ -28,7 +28,7 @@ export const annexSdl = (): string => {
 };
 
 /** Members of a type in name order, without descriptions; arguments of fields in name order too. */
-const membersOf = (definition: DefinitionNode): string[] => {
+const printMembers = (definition: DefinitionNode): string[] => {
   switch (definition.kind) {
     case Kind.OBJECT_TYPE_DEFINITION:
       return (definition.fields ?? []).map((field) => {
@@ -44,9 +44,9 @@ const membersOf = (definition: DefinitionNode): string[] => {
   }
 };
 
-export const typesOf = (sdl: string): Record<string, string[]> =>
+export const parseTypes = (sdl: string): Record<string, string[]> =>
   Object.fromEntries(
     parse(sdl).definitions.flatMap((definition) =>
-      "name" in definition && definition.name ? [[definition.name.value, membersOf(definition).sort()]] : [],
+      "name" in definition && definition.name ? [[definition.name.value, printMembers(definition).sort()]] : [],
     ),
   );

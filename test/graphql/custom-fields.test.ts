@@ -45,7 +45,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 a missing argument of the field is refused",
+    title: "G-DOC-7 a missing argument of the field is rejected",
     query: "{ artist { stat } }",
     error: { message: "missing required field 'key'", path: "$.selectionSet.artist.selectionSet.stat.args.key" },
   },
@@ -58,7 +58,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 a selection on the field is refused",
+    title: "G-DOC-6 a selection on the field is rejected",
     query: '{ artist { stat(key: "a") { b } } }',
     error: {
       message: "unexpected subselection set for non-object field",

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
 import type { GqlRootFieldName, GqlTableRights } from "../../plugins/graphql/api.ts";
 
 const inShop = (name: string) => ({ schema: "shop", name });
 const inPublic = (name: string) => ({ schema: "public", name });
 
-const rightsOf = (query: readonly GqlRootFieldName[], subscription: readonly GqlRootFieldName[]): GqlTableRights => ({
+const buildRights = (
+  query: readonly GqlRootFieldName[],
+  subscription: readonly GqlRootFieldName[],
+): GqlTableRights => ({
   select: {
     columns: new Set(["id", "title", "artist_id"]),
     computedFields: new Set(),
@@ -69,9 +72,9 @@ const api = await startApi(
                 role: "visitor",
                 rights: (table) =>
                   table.relation.name === "album"
-                    ? rightsOf([], ["select_by_pk"])
+                    ? buildRights([], ["select_by_pk"])
                     : table.relation.name === "artist"
-                      ? rightsOf(["select", "select_aggregate"], ["select"])
+                      ? buildRights(["select", "select_aggregate"], ["select"])
                       : {},
                 mayCall: () => false,
               },
@@ -79,8 +82,8 @@ const api = await startApi(
     ],
   }),
 );
-const admin = await schemaOf(api);
-const visitor = await schemaOf(api, "visitor");
+const admin = await fetchSchema(api);
+const visitor = await fetchSchema(api, "visitor");
 
 test("G-REL-4 relationships come only from the metadata, without default ones", () => {
   expect(Object.keys(admin.members("artist")).filter((name) => name.startsWith("albums"))).toEqual([]);
@@ -129,7 +132,7 @@ test("G-FN-9 G-GEN-10b functions have the descriptions of the metadata", async (
   expect(admin.description("query_root", "countOnStage")).toBe("How many");
   const plainApi = await startApi(forGraphql());
   try {
-    const schema = await schemaOf(plainApi);
+    const schema = await fetchSchema(plainApi);
     expect(schema.description("query_root", "search_albums")).toBe("Albums whose title has the term");
     expect(schema.description("query_root", "live_albums")).toBe(
       'execute function "live_albums" which returns "album"',

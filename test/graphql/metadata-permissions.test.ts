@@ -7,14 +7,14 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import {
   array,
   collectWarnings,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
   ownFilter,
 } from "../support/metadata-document.ts";
 import { loadData } from "../support/graphql-data.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const noteLog = collectWarnings();
 
@@ -22,7 +22,7 @@ const api = await startApi(
   forGraphql({
     dbTxEnd: "rollback",
     logger: noteLog.logger,
-    metadata: documentOf(
+    metadata: buildMetadataDocument(
       [
         table("album", {
           configuration: { custom_name: "disc", column_config: { artist_id: { custom_name: "maker_id" } } },
@@ -130,7 +130,7 @@ test("G-CF-1 G-CF-6 computed fields with table and session arguments are permitt
   expect(await data('{ disc(order_by: {id: asc}) { price_in(args: {currency: "SEK"}) } }', "money")).toEqual({
     disc: [{ price_in: "12.50 SEK for money" }, { price_in: "20.00 SEK for money" }],
   });
-  expect(Object.keys((await schemaOf(api, "names")).members("disc"))).not.toContain("price_in");
+  expect(Object.keys((await fetchSchema(api, "names")).members("disc"))).not.toContain("price_in");
   expect(
     await data('{ disc(order_by: {id: asc}, limit: 3) { id price_in(args: {currency: "SEK"}) } }', "both"),
   ).toEqual({
@@ -143,14 +143,14 @@ test("G-CF-1 G-CF-6 computed fields with table and session arguments are permitt
 });
 
 test("G-INP-3 an order by aggregates needs only the permission to select the rows", async () => {
-  const schema = await schemaOf(api, "names");
+  const schema = await fetchSchema(api, "names");
   expect(Object.keys(schema.members("artist"))).not.toContain("discs_aggregate");
   expect(schema.members("artist_order_by")).toMatchObject({ discs_aggregate: "disc_aggregate_order_by" });
   expect(Object.keys(schema.members("disc_max_order_by"))).not.toContain("price");
   expect(
     await data("{ artist(order_by: [{discs_aggregate: {count: desc}}, {id: asc}], limit: 1) { id } }", "names"),
   ).toEqual({ artist: [{ id: 1 }] });
-  expect((await schemaOf(api, "money")).members("person_order_by")).toHaveProperty("friends_aggregate");
+  expect((await fetchSchema(api, "money")).members("person_order_by")).toHaveProperty("friends_aggregate");
   expect(await data("{ person(order_by: {friends_aggregate: {count: asc}}) { id } }", "money")).toEqual({
     person: [{ id: 1 }],
   });
@@ -251,7 +251,7 @@ test("G-PRM-14 G-PRM-14a hidden cells are NULL in rows of functions, single rows
 });
 
 test("G-GEN-7 G-GEN-12 generated columns, and columns that a view does not pass on, are in no input", async () => {
-  const schema = await schemaOf(api, "money");
+  const schema = await fetchSchema(api, "money");
   expect(Object.keys(schema.members("invoice_insert_input"))).toEqual(["created", "net", "note", "ref"]);
   expect(Object.keys(schema.members("invoice_set_input"))).toEqual(["created", "net", "note", "ref"]);
   expect(Object.keys(schema.members("album_title_set_input"))).toEqual(["artist_id", "id", "title"]);
@@ -294,7 +294,7 @@ test("G-UPS-4 G-PRM-9 checks of upserts apply with computed fields, also of rela
 test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply with permissions", async () => {
   const namedApi = await startApi(
     forGraphql({
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [
           table("play_log"),
           table("album", {
@@ -342,7 +342,7 @@ test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply 
 test("G-NAM-6 G-NAM-6a the mutations in a namespace have another type for backends", async () => {
   const namedApi = await startApi(
     forGraphql({
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [
           table("album", {
             insert_permissions: permissions({ reader: { check: {}, columns: ["title"] } }),

@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const api = await startApi(forGraphql({ dbTxEnd: "rollback" }));
 await api.sql(`
@@ -30,7 +30,7 @@ await api.sql(`
   insert into by_odd_kind values ('a', 1, 'x'), ('b', 1, 'y');
 `);
 await api.reload();
-const admin = await schemaOf(api);
+const admin = await fetchSchema(api);
 
 test("G-NAM-2 G-INP-1 G-OUT-4 columns named like members of JavaScript objects are in every type of their table", () => {
   const columns = ["constructor", "hasOwnProperty", "isPrototypeOf", "toString", "valueOf"];
@@ -228,7 +228,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 a column named like a member of JavaScript objects is refused in two operators",
+    title: "G-UPD-4 a column named like a member of JavaScript objects is rejected in two operators",
     query:
       "mutation { update_constructor(where: {}, _inc: {constructor: 1}, _set: {constructor: 2}) { affected_rows } }",
     error: { message: "Column found in multiple operators: ['constructor'].", code: "validation-failed" },
@@ -356,7 +356,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 the value constructor is refused for an enum without it",
+    title: "G-COE-7 the value constructor is rejected for an enum without it",
     query: "{ keywords(order_by: {id: constructor}) { id } }",
     error: {
       message: expect.stringContaining("but found 'constructor'"),

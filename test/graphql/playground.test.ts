@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, BROWSER, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -120,7 +120,7 @@ test("G-HTTP-16 the first query has the names of the metadata and the naming con
   const namedApi = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [
           table("album", {
             object_relationships: [{ name: "madeBy", using: { foreign_key_constraint_on: "artist_id" } }],

@@ -1,7 +1,7 @@
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 
 /** Permissions of the role `singer` on songs: each command has a condition, and writes have presets. */
-export const singerMetadata = documentOf([
+export const singerMetadata = buildMetadataDocument([
   table("song", {
     select_permissions: permissions({
       singer: { columns: ["id", "title", "seconds"], filter: { seconds: { _gt: 100 } } },

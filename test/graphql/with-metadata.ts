@@ -2,7 +2,7 @@ import { definePlugin, findRelation, type Model } from "../../core/index.ts";
 import type { GqlMetadata, GqlTableEntry } from "../../plugins/graphql/api.ts";
 
 /** Adds the configuration of metadata to the model. */
-export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>) =>
+export const withMetadata = (buildMetadata: (model: Model) => Partial<GqlMetadata>) =>
   definePlugin({
     name: "metadata-of-the-test",
     requires: ["relationships"],
@@ -11,12 +11,12 @@ export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>)
         ...model,
         pluginFacts: {
           ...model.pluginFacts,
-          metadata: { findAccess: () => undefined, ...metadataOf(model) } satisfies GqlMetadata,
+          metadata: { findAccess: () => undefined, ...buildMetadata(model) } satisfies GqlMetadata,
         },
       })),
   });
 
-const idOf = (model: Model, table: string, target: string): string => {
+const findRelationshipId = (model: Model, table: string, target: string): string => {
   const relation = findRelation(model, { schema: "public", name: table });
   const match = relation?.relationships.find(
     (relationship) =>
@@ -37,7 +37,7 @@ export const entry = (
   computedFields: [],
   relationships: Object.entries(relationships).map(([name, target]) => ({
     name,
-    relationship: idOf(model, table, target),
+    relationship: findRelationshipId(model, table, target),
   })),
   ...overrides,
 });

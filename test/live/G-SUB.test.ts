@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { initSocket, openEvents, roundTrip, startLive, subscribe, untilNoneIsDue } from "../support/live.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { collectMessages } from "../support/logger.ts";
@@ -199,15 +199,15 @@ describe("callers and shared statements", () => {
     ];
     subscribe(firstSocket, "1", query);
     subscribe(secondSocket, "1", query);
-    const idsOf = async (artist: number) =>
+    const readIds = async (artist: number) =>
       (await api.sql("select id from diary where artist_id = $1 order by id", [artist])).map(({ id }) => ({ id }));
     const first = (await firstSocket.next()).payload.data.diary;
-    expect(first).toEqual(await idsOf(1));
+    expect(first).toEqual(await readIds(1));
     const second = (await secondSocket.next()).payload.data.diary;
-    expect(second).toEqual(await idsOf(2));
+    expect(second).toEqual(await readIds(2));
     expect(first).not.toEqual(second);
     await api.sql("delete from diary where id = $1", [first[0].id]);
-    expect((await firstSocket.next()).payload.data.diary).toEqual(await idsOf(1));
+    expect((await firstSocket.next()).payload.data.diary).toEqual(await readIds(1));
     await expectNothing(secondSocket);
     await firstSocket.close();
     await secondSocket.close();
@@ -566,7 +566,7 @@ describe("values that depend on the time", async () => {
       liveQueryInterval: 20,
       logQuery: true,
       logger,
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("studio"),
         table("notice", {
           select_permissions: permissions(

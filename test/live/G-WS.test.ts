@@ -27,7 +27,7 @@ afterAll(() => api.close());
 const stopTimers = (): void => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 afterEach(() => void vi.useRealTimers());
 
-/** The response to a refused upgrade. */
+/** The response to a rejected upgrade. */
 const tryUpgrade = (target: TestApi, path: string, headers: Record<string, string> = {}): Promise<string> =>
   openSocket(target, { path, headers }).then(
     () => "granted",
@@ -105,7 +105,7 @@ describe("the connection", () => {
     const { socket, frames } = await openRaw(api);
     const pong = maskFrame('{"type":"pong"}');
     const ping = (n: number): Buffer => maskFrame(JSON.stringify({ type: "ping", payload: { n } }));
-    const pongOf = (n: number): Promise<string> =>
+    const waitForPong = (n: number): Promise<string> =>
       frames((text) => text === JSON.stringify({ type: "pong", payload: { n } }));
     const write = async (...pieces: Buffer[]): Promise<void> => {
       for (const piece of pieces) {
@@ -119,13 +119,13 @@ describe("the connection", () => {
       maskFrame('{"type":"pong","payload":{"other":1}}'),
       ping(1),
     );
-    await pongOf(1);
+    await waitForPong(1);
     await write(pong.subarray(0, 9), pong.subarray(9), ping(2));
-    await pongOf(2);
+    await waitForPong(2);
     await write(Buffer.concat([pong, ping(3), pong]));
-    await pongOf(3);
+    await waitForPong(3);
     await write(Buffer.concat([ping(4), ping(5)]).subarray(0, -7), Buffer.concat([ping(4), ping(5)]).subarray(-7));
-    await pongOf(5);
+    await waitForPong(5);
     // messages with fewer words or without a mask do not count
     await write(pong, maskFrame('{"type":"pung"}'));
     expect(await frames((text) => text.startsWith("\u0011"))).toContain("Parsing client message failed");
@@ -348,7 +348,7 @@ describe("close codes", () => {
   });
 
   test.each(ODD_PAYLOADS.map((payload) => [JSON.stringify(payload), payload] as const))(
-    "G-WS-1 G-WS-8 G-WS-1a connection_init with %s is refused",
+    "G-WS-1 G-WS-8 G-WS-1a connection_init with %s is rejected",
     async (_, payload) => {
       const socket = await openSocket(api);
       socket.send({ type: "connection_init", payload });
@@ -373,7 +373,7 @@ describe("close codes", () => {
     expect(await socket.closed).toEqual({ code: 4401, reason: "Unauthorized" });
   });
 
-  test("G-WS-10 refused credentials end the connection with 4403", async () => {
+  test("G-WS-10 rejected credentials end the connection with 4403", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
     expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
@@ -460,16 +460,16 @@ describe("close codes", () => {
 });
 
 describe("the upgrade", () => {
-  test("G-WS-17 an upgrade of another path is refused with 404", async () => {
+  test("G-WS-17 an upgrade of another path is rejected with 404", async () => {
     expect(await tryUpgrade(api, "/v2/graphql")).toBe(
-      "refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets",
+      "rejected with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets",
     );
   });
 
   test.each(["/v1/graphql/", "//v1//graphql/ws//", "/v1alpha1/graphql/"])(
     "G-WS-17 R-PATH-11 an upgrade of %s with additional slashes is accepted without compatibility mode",
     async (path) => {
-      expect(await tryUpgrade(api, path)).toMatch(/^refused with 404/);
+      expect(await tryUpgrade(api, path)).toMatch(/^rejected with 404/);
       const lenientApi = await startApi(forGraphql({ compatMode: false }));
       const socket = await openSocket(lenientApi, { path });
       await socket.init();
@@ -499,18 +499,18 @@ describe("the upgrade", () => {
     await lenientApi.close();
   });
 
-  test("G-WS-18 an upgrade with an origin that is not listed is refused", async () => {
+  test("G-WS-18 an upgrade with an origin that is not listed is rejected", async () => {
     const body =
       '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}';
     expect(await tryUpgrade(authenticatedApi, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(
-      `refused with 400: ${body}`,
+      `rejected with 400: ${body}`,
     );
     expect(await tryUpgrade(authenticatedApi, "/v1/graphql/ws", { origin: "https://shop.example" })).toBe("granted");
     expect(await tryUpgrade(authenticatedApi, "/v1/graphql/ws")).toBe("granted");
   });
 
   test("G-WS-18 headers of the payload do not change the origin", async () => {
-    expect(await tryUpgrade(authenticatedApi, "/v1/graphql", { origin: "null" })).toMatch(/^refused with 400/);
+    expect(await tryUpgrade(authenticatedApi, "/v1/graphql", { origin: "null" })).toMatch(/^rejected with 400/);
   });
 
   test.each([
@@ -552,7 +552,7 @@ describe("limits and slow clients", () => {
     await frequentApi.close();
   });
 
-  test("G-WS-4 R-ADM-2 more operations than the limit on one connection are refused", async () => {
+  test("G-WS-4 R-ADM-2 more operations than the limit on one connection are rejected", async () => {
     const limitedApi = await startLive(forGraphql({ maxSocketOperations: 2 }));
     const socket = await initSocket(limitedApi);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
@@ -575,10 +575,10 @@ describe("limits and slow clients", () => {
     await limitedApi.close();
   });
 
-  test("G-WS-17 R-ADM-2 more connections than the limit are refused with 503", async () => {
+  test("G-WS-17 R-ADM-2 more connections than the limit are rejected with 503", async () => {
     const limitedApi = await startLive(forGraphql({ maxSockets: 1 }));
     const socket = await initSocket(limitedApi);
-    expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toMatch(/^refused with 503/);
+    expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toMatch(/^rejected with 503/);
     expect(limitedApi.context.counters.get("refused-maxSockets")).toBe(1);
     await socket.close();
     await until(() => limitedApi.context.counters.get("sockets") === 0, "the server has forgotten the socket");
@@ -624,7 +624,7 @@ describe("settings and connections of other servers", () => {
     await otherApi.close();
   });
 
-  test("G-WS-17 an upgrade without a key is refused with 400", async () => {
+  test("G-WS-17 an upgrade without a key is rejected with 400", async () => {
     const status = await new Promise<number | undefined>((resolve) => {
       request(
         { port: api.port, path: "/v1/graphql/ws", headers: { connection: "Upgrade", upgrade: "websocket" } },

@@ -46,7 +46,7 @@ describe("the connection", () => {
     await otherApi.close();
   });
 
-  test("G-WSL-2 refused credentials are answered by connection_error, and the connection ends", async () => {
+  test("G-WSL-2 rejected credentials are answered by connection_error, and the connection ends", async () => {
     const socket = await openLegacy();
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
     expect(await socket.next()).toEqual({ type: "connection_error", payload: "invalid x-session-admin-secret" });
@@ -160,7 +160,7 @@ describe("operations", () => {
     await old.close();
   });
 
-  test("G-WSL-7 G-WSL-7a start is refused before connection_init, and with an id in use", async () => {
+  test("G-WSL-7 G-WSL-7a start is rejected before connection_init, and with an id in use", async () => {
     const socket = await openLegacy();
     start(socket, "1", "{ __typename }");
     expect(await socket.next()).toEqual({
@@ -214,7 +214,7 @@ describe("operations", () => {
     { headers: ["music_reader"] },
     { "x-session-admin-secret": adminSecret, "x-session-role": null },
     [],
-  ])("G-WS-1 G-WSL-8 connection_init with %j is refused, and the connection continues", async (payload) => {
+  ])("G-WS-1 G-WSL-8 connection_init with %j is rejected, and the connection continues", async (payload) => {
     const socket = await openSocket(api, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload });
     expect(await socket.next()).toEqual({

@@ -70,7 +70,7 @@ const start = async (options: StartOptions = {}): Promise<Process> => {
   return { api, context: api.context, lines };
 };
 
-const busOf = ({ context }: Process): ValueOf<typeof busService> => {
+const getBus = ({ context }: Process): ValueOf<typeof busService> => {
   const bus = context.use(busService);
   if (bus === undefined) throw new Error("there is no bus");
   return bus;
@@ -81,9 +81,9 @@ const busOf = ({ context }: Process): ValueOf<typeof busService> => {
  */
 const heardFrom = async (from: Process, to: Process): Promise<void> => {
   let isReceived = false;
-  const stop = busOf(to).subscribe("marker", () => void (isReceived = true));
+  const stop = getBus(to).subscribe("marker", () => void (isReceived = true));
   await until(() => {
-    busOf(from).publish("marker", "");
+    getBus(from).publish("marker", "");
     return isReceived;
   }, "a message of the other process");
   stop();
@@ -110,39 +110,39 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       const line = createLine();
       const options = kind === "NOTIFY" ? {} : overLine(line);
       const [firstProcess, secondProcess] = [await start(options), await start(options)];
-      await until(() => busOf(firstProcess).isUp && busOf(secondProcess).isUp, "both are on the bus");
+      await until(() => getBus(firstProcess).isUp && getBus(secondProcess).isUp, "both are on the bus");
       const messages: string[] = [];
-      busOf(firstProcess).subscribe("numbers", (text) => void messages.push(`one ${text}`));
-      const stop = busOf(secondProcess).subscribe("numbers", (text) => void messages.push(`two ${text}`));
+      getBus(firstProcess).subscribe("numbers", (text) => void messages.push(`one ${text}`));
+      const stop = getBus(secondProcess).subscribe("numbers", (text) => void messages.push(`two ${text}`));
       await heardFrom(firstProcess, secondProcess);
       const texts = Array.from({ length: 200 }, (_, i) => `${i} "it's" $1 \n é`);
-      for (const text of texts) busOf(firstProcess).publish("numbers", text);
-      busOf(firstProcess).publish("others", "nobody asked");
+      for (const text of texts) getBus(firstProcess).publish("numbers", text);
+      getBus(firstProcess).publish("others", "nobody asked");
       await until(() => messages.length >= texts.length, "as many messages as were sent");
       await heardFrom(firstProcess, secondProcess);
       await heardFrom(secondProcess, firstProcess);
       expect(messages).toEqual(texts.map((text) => `two ${text}`));
       stop();
-      busOf(firstProcess).publish("numbers", "late");
+      getBus(firstProcess).publish("numbers", "late");
       await heardFrom(firstProcess, secondProcess);
       expect(messages).toHaveLength(200);
-      expect(() => busOf(firstProcess).publish("a b", "")).toThrow(/has a blank/);
+      expect(() => getBus(firstProcess).publish("a b", "")).toThrow(/has a blank/);
     },
   );
 
   test("X-BUS-1 a process that misses a message is notified, and no message arrives twice", async () => {
     const line = createLine();
     const [firstProcess, secondProcess] = [await start(overLine(line)), await start(overLine(line))];
-    await until(() => busOf(firstProcess).isUp && busOf(secondProcess).isUp, "both are on the bus");
+    await until(() => getBus(firstProcess).isUp && getBus(secondProcess).isUp, "both are on the bus");
     const messages: string[] = [];
-    busOf(secondProcess).subscribe(
+    getBus(secondProcess).subscribe(
       "numbers",
       (text) => void messages.push(text),
       () => void messages.push("missed"),
     );
-    busOf(firstProcess).publish("numbers", "a");
+    getBus(firstProcess).publish("numbers", "a");
     line.isLost = (_topic, text) => text.endsWith(" b");
-    for (const text of ["b", "c"]) busOf(firstProcess).publish("numbers", text);
+    for (const text of ["b", "c"]) getBus(firstProcess).publish("numbers", text);
     await until(() => messages.length === 3, "what is left of the messages");
     expect(messages).toEqual(["a", "missed", "c"]);
     // these are duplicates, and messages that are not valid on a bus
@@ -156,7 +156,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   test("X-BUS-2 a reload of one process reloads all, also if its message is lost", async () => {
     const line = createLine();
     const [firstProcess, secondProcess] = [await start(overLine(line)), await start(overLine(line))];
-    await until(() => busOf(firstProcess).isUp && busOf(secondProcess).isUp, "both are on the bus");
+    await until(() => getBus(firstProcess).isUp && getBus(secondProcess).isUp, "both are on the bus");
     const loads = (): number => secondProcess.context.counters.get("model-loads");
     const before = loads();
     await firstProcess.api.relApi.reloadAll();
@@ -177,7 +177,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       "a line in the log",
     );
     expect(serverProcess.lines.join()).not.toContain("pa55word");
-    expect([busOf(serverProcess).isUp, busOf(serverProcess).isMissing]).toEqual([false, true]);
+    expect([getBus(serverProcess).isUp, getBus(serverProcess).isMissing]).toEqual([false, true]);
     expect(await serverProcess.api.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
   });
 
@@ -337,7 +337,7 @@ test.skipIf(!capabilities.realServer)(
   async () => {
     const serverProcess = await start();
     let missedCount = 0;
-    const stop = busOf(serverProcess).subscribe(
+    const stop = getBus(serverProcess).subscribe(
       "late topic",
       () => undefined,
       () => void missedCount++,

@@ -9,8 +9,8 @@ import { credentialsChangedSignal } from "../../plugins/auth/api.ts";
 import { until } from "../support/until.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-const { jwkOf, sign } = createRsaKeys(3);
-const tokenOf = (i: number): string => sign(i, { role: "sea_clerk" });
+const { getJwk: jwkOf, sign } = createRsaKeys(3);
+const signToken = (i: number): string => sign(i, { role: "sea_clerk" });
 
 let servedKeys: readonly number[] = [0, 1];
 let isAway = false;
@@ -65,13 +65,13 @@ describe("R-AUT-15", async () => {
     adminSecrets: ["administrator-one", "administrator-two"],
     parts: [movingSettings],
   });
-  const statusOf = async (token: string): Promise<number> =>
+  const fetchStatus = async (token: string): Promise<number> =>
     (await api.get("/ports?select=id&limit=1", { headers: bearer(token) })).status;
 
   test("R-AUT-15 G-WS-15 a key that leaves the key set ends the connections of its tokens on every transport", async () => {
-    const old = bearer(tokenOf(0));
+    const old = bearer(signToken(0));
     const stays = [
-      await live(api, bearer(tokenOf(1))),
+      await live(api, bearer(signToken(1))),
       await live(api, {}),
       await live(api, { "x-session-admin-secret": "administrator-one" }),
     ];
@@ -82,7 +82,7 @@ describe("R-AUT-15", async () => {
 
     servedKeys = [1, 2];
     // the keys are fetched again, but not immediately after the last fetch
-    await until(async () => (await statusOf(tokenOf(2))) === 200, "the new key is known");
+    await until(async () => (await fetchStatus(signToken(2))) === 200, "the new key is known");
     expect(await modern.closed).toEqual({
       code: 4403,
       reason: expect.stringMatching(/^Forbidden: Could not verify JWT: /),
@@ -90,7 +90,7 @@ describe("R-AUT-15", async () => {
     expect((await legacy.closed).code).toBe(4403);
     await Promise.all([rest.closed, graphql.closed]);
     expect(graphql.events.at(-1)?.event).toBe("complete");
-    expect(await statusOf(tokenOf(0))).toBe(401);
+    expect(await fetchStatus(signToken(0))).toBe(401);
     expect(await Promise.all(stays.map(isOpen))).toEqual([true, true, true]);
     for (const socket of stays) await socket.close();
   });
@@ -104,7 +104,7 @@ describe("R-AUT-15", async () => {
     await api.relApi.reload();
     expect(await firstSocket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
     const token = sign(1, { role: "sea_clerk", aud: "others" });
-    const [otherSocket, noAudienceSocket] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
+    const [otherSocket, noAudienceSocket] = [await live(api, bearer(token)), await live(api, bearer(signToken(1)))];
     changingOptions = { ...changingOptions, jwtAud: "us" };
     await api.relApi.reload();
     expect(await otherSocket.closed).toMatchObject({ code: 4403 });
@@ -114,12 +114,12 @@ describe("R-AUT-15", async () => {
   });
 
   test("R-AUT-14 R-AUT-15 a reload of the settings keeps the keys while the key server is unavailable", async () => {
-    const open = await live(api, bearer(tokenOf(1)));
+    const open = await live(api, bearer(signToken(1)));
     const before = fetches;
     isAway = true;
     changingOptions = { ...changingOptions, dbMaxRows: 500 };
     await api.relApi.reload();
-    expect([await statusOf(tokenOf(1)), await isOpen(open), fetches]).toEqual([200, true, before]);
+    expect([await fetchStatus(signToken(1)), await isOpen(open), fetches]).toEqual([200, true, before]);
     isAway = false;
     await open.close();
   });

@@ -134,18 +134,18 @@ describe("the directive @live", () => {
     ["query ($x: Int!) @live(if: $x) { artist { id } }", 'expecting a value for non-nullable variable: "x"'],
     ["query @live { nothing }", "field 'nothing' not found in type: 'query_root'"],
     ["subscription @live { artist { id } album { id } }", "subscriptions must select one top level field"],
-  ])("G-LIV-2 an invalid use of @live is refused on every transport: %s", async (query, message) => {
+  ])("G-LIV-2 an invalid use of @live is rejected on every transport: %s", async (query, message) => {
     const socket = await initSocket(api);
     subscribe(socket, "1", query);
-    const refusal = await socket.next();
-    expect([refusal.type, refusal.payload[0].message]).toEqual(["error", message]);
+    const rejection = await socket.next();
+    expect([rejection.type, rejection.payload[0].message]).toEqual(["error", message]);
     await socket.close();
     const parts = await openParts(api, APOLLO, { query });
     await parts.ended;
     expect(parts.parts().at(-1).payload.errors[0].message).toBe(message);
   });
 
-  test("G-LIV-3 @live refuses fields that functions of a plugin resolve", async () => {
+  test("G-LIV-3 @live rejects fields that functions of a plugin resolve", async () => {
     const { GraphQLString } = await import("graphql");
     const clock = definePlugin({
       name: "clock",
@@ -271,7 +271,7 @@ describe("multipart responses", () => {
     expect(parts.parts().slice(1)).toMatchObject([{ payload: { errors: [{ extensions: { code } }] } }]);
   });
 
-  test("G-MP-4 refused credentials are answered without multipart", async () => {
+  test("G-MP-4 rejected credentials are answered without multipart", async () => {
     const answer = await fetch(`${api.url}/v1/graphql`, {
       method: "POST",
       headers: { accept: APOLLO, "x-session-admin-secret": "wrong" },
@@ -281,7 +281,7 @@ describe("multipart responses", () => {
     expect(((await answer.json()) as any).errors[0].extensions.code).toBe("access-denied");
   });
 
-  test("G-HTTP-9 without the plugin a subscription over HTTP is refused", async () => {
+  test("G-HTTP-9 without the plugin a subscription over HTTP is rejected", async () => {
     const otherApi = await startApi(forGraphql({ parts: [without("multipart")] }));
     const answer = await openParts(otherApi, APOLLO, { query: "subscription { __typename }" });
     await answer.ended;

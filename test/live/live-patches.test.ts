@@ -1,7 +1,7 @@
 /** Changes of live queries as patches, on every transport: the patched result of the client equals a fresh query. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { livePatches, liveRows } from "../../plugins/live/patches/client.ts";
+import { createGraphqlPatchApplier, createRestPatchApplier } from "../../plugins/live/patches/client.ts";
 import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import {
   initSocket,
@@ -58,7 +58,7 @@ const untilEvents = (stream: Stream, count: number): Promise<void> =>
   until(() => stream.events.length >= count, `event ${count}`);
 
 const createCollector = (): { readonly client: Pick<Client, "results" | "messages">; take(result: any): void } => {
-  const fold = livePatches();
+  const fold = createGraphqlPatchApplier();
   const client = { results: [] as any[], messages: [] as any[] };
   return {
     client,
@@ -141,7 +141,7 @@ const inParts = async (): Promise<Client> => {
 const asRows = async (): Promise<Client> => {
   const messages: any[] = [];
   const results: any[] = [];
-  const fold = liveRows();
+  const fold = createRestPatchApplier();
   const stream = await openEvents(api, `${PATH}&live=patch`, { headers });
   const close = followStream(stream, (data) => {
     messages.push(JSON.parse(data));
@@ -150,7 +150,7 @@ const asRows = async (): Promise<Client> => {
   return { results, messages, close };
 };
 
-const liveOf = (message: any): { version: number; patch?: readonly any[] } => message.extensions?.live ?? message;
+const readLive = (message: any): { version: number; patch?: readonly any[] } => message.extensions?.live ?? message;
 
 const numeric = (data: any): any =>
   JSON.parse(JSON.stringify(data, (key, value) => (key === "weight" || key === "seen" ? Number(value) : value)));
@@ -165,21 +165,21 @@ describe.each([
   test("X-PAT-1 X-PAT-2 X-PAT-3 the first message has the whole result, and a changed row one operation, with versions", async () => {
     const client = await open();
     await untilMessages(client, 1);
-    expect(liveOf(client.messages[0])).toMatchObject({ version: 1 });
-    expect(liveOf(client.messages[0]).patch).toBeUndefined();
+    expect(readLive(client.messages[0])).toMatchObject({ version: 1 });
+    expect(readLive(client.messages[0]).patch).toBeUndefined();
     await api.sql("insert into public.parcel values (0, 'front', 1, 2, '[]')");
     await untilMessages(client, 2);
-    const { version, patch } = liveOf(client.messages[1]);
+    const { version, patch } = readLive(client.messages[1]);
     expect([version, patch?.length, patch?.[0].op]).toEqual([2, 1, "add"]);
     expect(client.messages[1].data).toBeUndefined();
     await api.sql("update public.stop set town = 'elsewhere' where parcel_id = 7 and at = 2");
     await untilMessages(client, 3);
-    expect(liveOf(client.messages[2]).patch).toEqual([
+    expect(readLive(client.messages[2]).patch).toEqual([
       { op: "replace", path: expect.stringMatching(/\/7\/stops?\/1\/town$/), value: "elsewhere" },
     ]);
     await api.sql("delete from public.parcel where id = 0");
     await untilMessages(client, 4);
-    expect(liveOf(client.messages[3])).toMatchObject({ version: 4, patch: [{ op: "remove" }] });
+    expect(readLive(client.messages[3])).toMatchObject({ version: 4, patch: [{ op: "remove" }] });
     expect(numeric(client.results.at(-1).data)).toEqual(numeric(await queryData()));
     await client.close();
   });
@@ -212,8 +212,8 @@ describe.each([
       if (upTo(3) === 0) await agrees();
     }
     await agrees();
-    expect(client.messages.filter((message) => liveOf(message).patch !== undefined).length).toBeGreaterThan(3);
-    expect(client.messages.map((message) => liveOf(message).version)).toEqual(client.messages.map((_, i) => i + 1));
+    expect(client.messages.filter((message) => readLive(message).patch !== undefined).length).toBeGreaterThan(3);
+    expect(client.messages.map((message) => readLive(message).version)).toEqual(client.messages.map((_, i) => i + 1));
     await client.close();
   });
 });
@@ -263,7 +263,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   await api.sql("insert into public.bulk select i, 0, md5(i::text) || repeat('x', 9000) from generate_series(1, 80) i");
   await api.reload();
   const [client, otherSocket] = [await initSocket(api), await initSocket(api)];
-  const fold = livePatches();
+  const fold = createGraphqlPatchApplier();
   const results: any[] = [];
   client.socket.on("message", (data) => {
     const message = JSON.parse(String(data));
@@ -378,7 +378,7 @@ describe("requests without event streams, or with an invalid parameter", () => {
     ["another value", `${PATH}&live=patches`, "text/event-stream"],
     ["in capitals", `${PATH}&live=PATCH`, "text/event-stream"],
     ["a filter without a column", `${PATH}&live=eq.patch`, "text/event-stream"],
-  ])("X-PAT-3 the parameter live is read as a filter and refused: %s", async (_title, path, accept) => {
+  ])("X-PAT-3 the parameter live is read as a filter and rejected: %s", async (_title, path, accept) => {
     const answer = await api.get(path, { headers: { ...headers, accept } });
     expect(answer.status).toBe(400);
   });
@@ -394,7 +394,7 @@ describe("requests without event streams, or with an invalid parameter", () => {
     stream.close();
   });
 
-  test("X-PAT-3 without the plugin the parameter live is refused as a filter", async () => {
+  test("X-PAT-3 without the plugin the parameter live is rejected as a filter", async () => {
     const otherApi = await startApi({ ...options, parts: [without("live-patches")] });
     expect(
       (await otherApi.get(`${PATH}&live=patch`, { headers: { ...headers, accept: "text/event-stream" } })).json(),

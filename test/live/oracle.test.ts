@@ -7,21 +7,21 @@ import { expect, test } from "vitest";
 import { capabilities } from "../support/api.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
 import { runSteps } from "./oracle/run.ts";
-import { capacityOf } from "./oracle/servers.ts";
+import { getCapacity } from "./oracle/servers.ts";
 import { shorten, failureText } from "./oracle/shorten.ts";
 import { drawSteps, type Step } from "./oracle/steps.ts";
 import { drawWorld, type Source } from "./oracle/world.ts";
 
-const numberOf = (name: string): number | undefined => {
+const readNumber = (name: string): number | undefined => {
   const text = process.env[name] ?? "";
   return text === "" ? undefined : Number(text);
 };
 
-const minutes = numberOf("ORACLE_LIVE_MINUTES");
-const wantedSteps = numberOf("ORACLE_LIVE_STEPS") ?? (minutes === undefined ? 240 : Infinity);
+const minutes = readNumber("ORACLE_LIVE_MINUTES");
+const wantedSteps = readNumber("ORACLE_LIVE_STEPS") ?? (minutes === undefined ? 240 : Infinity);
 const endMs = minutes === undefined ? Infinity : performance.now() + minutes * 60_000;
 /** The time for reducing a failure. */
-const shorteningMs = (numberOf("ORACLE_SHORTEN_SECONDS") ?? (minutes === undefined ? 20 : 180)) * 1000;
+const shorteningMs = (readNumber("ORACLE_SHORTEN_SECONDS") ?? (minutes === undefined ? 20 : 180)) * 1000;
 const ROUNDS_PER_WORLD = 12;
 
 const sources: readonly Source[] = capabilities.logicalReplication
@@ -37,7 +37,7 @@ test(
     for (let seed = first; stepCount < wantedSteps && performance.now() < endMs; seed++) {
       const random = createRandom(seed);
       const world = drawWorld(random, sources);
-      const drawnSteps = drawSteps(random, world, capacityOf());
+      const drawnSteps = drawSteps(random, world, getCapacity());
       const steps: Step[] = [...drawnSteps.first()];
       for (let round = 0; round < ROUNDS_PER_WORLD; round++) steps.push(...drawnSteps.round());
       const { fault, settledCount, messageCount, committedCount, comparedCount, fineCount } = await runSteps(

@@ -6,7 +6,7 @@ import { createClient } from "graphql-ws";
 import { map } from "rxjs";
 import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { livePatches } from "../../plugins/live/patches/client.ts";
+import { createGraphqlPatchApplier } from "../../plugins/live/patches/client.ts";
 import { forGraphql, startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -41,7 +41,7 @@ const recordMessages =
 const apollo = (link: ApolloLink, close?: () => unknown): FollowedQuery => {
   const [results, messages]: [any[], any[]] = [[], []];
   const patches = new ApolloLink((operation, forward) =>
-    forward(operation).pipe(map(recordMessages(messages)), map(livePatches())),
+    forward(operation).pipe(map(recordMessages(messages)), map(createGraphqlPatchApplier())),
   );
   const client = new ApolloClient({ link: patches.concat(link), cache: new InMemoryCache() });
   const subscription = client.subscribe({ query: apolloGql(TASKS) }).subscribe({
@@ -61,9 +61,10 @@ const apollo = (link: ApolloLink, close?: () => unknown): FollowedQuery => {
 
 /** One reducer per operation. */
 const urqlPatches = (messages: any[]) => {
-  const folds = new Map<number, ReturnType<typeof livePatches>>();
+  const folds = new Map<number, ReturnType<typeof createGraphqlPatchApplier>>();
   return mapExchange({
-    onOperation: ({ kind, key }) => void (kind === "teardown" ? folds.delete(key) : folds.set(key, livePatches())),
+    onOperation: ({ kind, key }) =>
+      void (kind === "teardown" ? folds.delete(key) : folds.set(key, createGraphqlPatchApplier())),
     onResult: (result: OperationResult) =>
       folds.get(result.operation.key)?.(recordMessages(messages)(result)) ?? result,
   });

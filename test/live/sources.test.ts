@@ -1,6 +1,6 @@
 // @runs-also-on postgresql-15-postgis
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, ident, sql, without, type Logger, type ValueOf } from "../../core/index.ts";
+import { definePlugin, quoteIdentifier, sql, without, type Logger, type ValueOf } from "../../core/index.ts";
 import { changeFeedService, watchChangesHook } from "../../plugins/live/api.ts";
 import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -9,7 +9,7 @@ import { openEmptyEmbeddedDatabase, testDatabase, type TestDatabase } from "../s
 import { initSocket, startLive, subscribe, untilNoneIsDue, type LiveApi } from "../support/live.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { startPrimary } from "../support/postgres-server.ts";
-import { urlOf } from "../support/server-template.ts";
+import { changeUrl } from "../support/server-template.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
 
@@ -26,7 +26,7 @@ const openAlone = async (): Promise<TestDatabase> => {
   const { url, query, connect, stop } = await startPrimary();
   return {
     options: { databaseUrl: url },
-    urlAs: (user, password = user) => urlOf(url, { user, password }),
+    urlAs: (user, password = user) => changeUrl(url, { user, password }),
     query,
     connect,
     close: stop,
@@ -225,7 +225,7 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
     const api = await startWithContext(forGraphql({ logger: log.logger }));
     const connection = await api.context.openReplication();
     await expect(connection.command(sql`NO_SUCH_COMMAND`)).rejects.toMatchObject({ code: "42601" });
-    const slot = ident("own_feed");
+    const slot = quoteIdentifier("own_feed");
     await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
     const chunks: string[] = [];
     const copy = connection.copy(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0`, (bytes) => {

@@ -119,12 +119,12 @@ describe("GraphQL", () => {
     await closePromise;
   });
 
-  test("G-HTTP-9 a subscription without an event stream is refused", async () => {
+  test("G-HTTP-9 a subscription without an event stream is rejected", async () => {
     const answer = await api.gql("subscription { __typename }");
     expect(answer.errors[0].extensions.code).toBe("unexpected-payload");
   });
 
-  test("G-HTTP-7 a body that is not UTF-8 is refused in an event", async () => {
+  test("G-HTTP-7 a body that is not UTF-8 is rejected in an event", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: { ...subscription("").headers, accept: "text/event-stream", "content-type": "application/json" },
       body: Buffer.from('{"query":"subscription { vessels(where: {name: {_eq: \\"\xe9\\"}}) { id } }"}', "latin1"),

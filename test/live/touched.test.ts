@@ -4,10 +4,10 @@
  */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
-import { liveRunSignal } from "../../plugins/live/api.ts";
+import { liveRunEndedSignal } from "../../plugins/live/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initSocket, openEvents, roundTrip, subscribe, untilNoneIsDue } from "../support/live.ts";
-import { documentOf, object, array, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, object, array, permissions, table } from "../support/metadata-document.ts";
 import type { TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -83,7 +83,7 @@ const openWatched = async (
     requires: ["live-queries"],
     apply: (_, pluginContext) => {
       context = pluginContext;
-      pluginContext.use(liveRunSignal).listen(({ changedAtMs, queries }) => {
+      pluginContext.use(liveRunEndedSignal).listen(({ changedAtMs, queries }) => {
         if (changedAtMs !== undefined) reruns += queries;
       });
     },
@@ -313,10 +313,10 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
   });
 
   test("G-SUB-15 G-SUB-15a every list of a table runs if the log lacks columns of old rows", async () => {
-    const queriesOf = (name: string): readonly Live[] =>
+    const buildQueries = (name: string): readonly Live[] =>
       TEN.map((id) => [String(id), `{ ${name}(where: {user_id: {_eq: ${id}}}) { id n } }`]);
     for (const name of ["bare", "part"]) {
-      const { after } = await from(queriesOf(name));
+      const { after } = await from(buildQueries(name));
       expect(await after(`update ${name} set n = 1 where id = 3`)).toEqual({ reruns: 10, updatedIds: ["3"] });
       if (name === "part")
         expect(await after(`update part set user_id = 4 where id = 3`)).toEqual({ reruns: 10, updatedIds: ["3", "4"] });
@@ -330,7 +330,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
       reruns: 1,
       updatedIds: ["4"],
     });
-    const indexLists = await from(queriesOf("by_index"));
+    const indexLists = await from(buildQueries("by_index"));
     expect(await indexLists.after("update by_index set n = 1 where id = 3")).toEqual({ reruns: 1, updatedIds: ["3"] });
     expect(await indexLists.after("update by_index set user_id = 4 where id = 3")).toEqual({
       reruns: 2,
@@ -405,7 +405,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
 
 const NO_RERUNS: Outcome = { reruns: 0, updatedIds: [] };
 
-const RELATED_METADATA = documentOf([
+const RELATED_METADATA = buildMetadataDocument([
   table("beacon"),
   table("member", {
     object_relationships: [object("chat", "chat_id")],
@@ -426,7 +426,7 @@ const RELATED_METADATA = documentOf([
 
 describe.skipIf(!capabilities.logicalReplication)("relationships and permissions", () => {
   let open: Awaited<ReturnType<typeof openWatched>>;
-  const payloadOf = (role: string, variables: Readonly<Record<string, string>>) => ({
+  const buildPayload = (role: string, variables: Readonly<Record<string, string>>) => ({
     headers: { "x-session-admin-secret": adminSecret, "x-session-role": role, ...variables },
   });
   const from = (live: readonly Live[], payload?: unknown): Promise<WatchedApi> => watch(open, live, payload);
@@ -494,7 +494,7 @@ describe.skipIf(!capabilities.logicalReplication)("relationships and permissions
         ["notes", "{ note { id tag } }"],
         ["chats", "{ chat { id name } }"],
       ],
-      payloadOf("reader", {
+      buildPayload("reader", {
         "x-session-user-id": "1",
         "x-session-author-ids": "{101,102}",
       }),
@@ -502,7 +502,7 @@ describe.skipIf(!capabilities.logicalReplication)("relationships and permissions
     const secondCaller = await watch(
       open,
       [["notes", "{ note { id tag } }"]],
-      payloadOf("reader", { "x-session-user-id": "2", "x-session-author-ids": "{102}" }),
+      buildPayload("reader", { "x-session-user-id": "2", "x-session-author-ids": "{102}" }),
     );
     expect(await firstCaller.after("update note set tag = 'p' where author_id = 101")).toEqual({
       reruns: 1,
@@ -523,7 +523,7 @@ describe.skipIf(!capabilities.logicalReplication)("relationships and permissions
     const guest = await watch(
       open,
       [["notes", "{ note { id tag } }"]],
-      payloadOf("guest", { "x-session-user-id": "1" }),
+      buildPayload("guest", { "x-session-user-id": "1" }),
     );
     expect((await guest.after("update note set tag = 'g' where chat_id = 2")).updatedIds).toEqual(["notes"]);
   });

@@ -129,10 +129,12 @@ test("X-MET-8 the metrics sum up all plans after the first 20", async () => {
     subscribe(socket, `many ${i}`, `subscription { artist(limit: 1) { ${"name ".repeat(1)} a${i}: id } }`);
   for (let i = 0; i < 30; i++) await socket.next(({ type }) => type === "next");
   const names = Object.keys(await api.metrics());
-  const plansOf = (name: string) => names.filter((metric) => metric.startsWith(`relapi_live_plan_${name}{`));
-  expect(plansOf("subscribers")).toHaveLength(21);
-  expect(plansOf("subscribers").filter((metric) => metric.includes('plan="other",role="other"'))).toHaveLength(1);
-  expect(plansOf("runs_total")).toHaveLength(20);
+  const listPlanMetrics = (name: string) => names.filter((metric) => metric.startsWith(`relapi_live_plan_${name}{`));
+  expect(listPlanMetrics("subscribers")).toHaveLength(21);
+  expect(listPlanMetrics("subscribers").filter((metric) => metric.includes('plan="other",role="other"'))).toHaveLength(
+    1,
+  );
+  expect(listPlanMetrics("runs_total")).toHaveLength(20);
 });
 
 test.skipIf(!capabilities.logicalReplication)("X-MET-4 the metrics show the lag of the change feed", async () => {

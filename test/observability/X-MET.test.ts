@@ -50,7 +50,7 @@ test("X-MET-2 requests are counted by surface, kind of operation, role and statu
     ),
   ).toEqual([2, 1, 1, 1, 0, 1, 2]);
   const all = await api.metrics();
-  expect(all[requests("rest", "other", "none", 401)]).toBe(1); // refused before the path is read
+  expect(all[requests("rest", "other", "none", 401)]).toBe(1); // rejected before the path is read
   const seconds = 'relapi_request_duration_seconds_count{surface="rest",operation="read",role="sea_anon",status="200"}';
   expect(all[seconds]).toBe(all[requests("rest", "read", "sea_anon", 200)]);
   expect(all['relapi_request_errors_total{surface="graphql",operation="query",code="validation-failed"}']).toBe(1);

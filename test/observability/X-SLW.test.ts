@@ -17,13 +17,13 @@ const logger: Logger = createLogger({
 });
 
 /** The log entries of slow queries that contain the text. */
-const slowOf = (text: string): readonly any[] =>
+const findSlowQueries = (text: string): readonly any[] =>
   lines
     .filter(({ message, fields }) => message === "slow query" && fields.statement.includes(text))
     .map(({ fields }) => fields);
 
 /** The plans in the log with that key. */
-const plansOf = (planKey: string): readonly any[] =>
+const findPlans = (planKey: string): readonly any[] =>
   lines
     .filter(({ message, fields }) => message === "plan of a slow query" && fields.planKey === planKey)
     .map(({ fields }) => fields);
@@ -44,7 +44,7 @@ const slept = "/rpc/sleep";
 
 test("X-SLW-1 a slow statement is logged with its duration, role and plan key, and without values", async () => {
   await api.post(slept, { body: { seconds: 0.0421 } });
-  const [fields] = slowOf("sleep");
+  const [fields] = findSlowQueries("sleep");
   expect(fields).toMatchObject({ role: "sea_anon", surface: "rest", operation: "call", operationName: "sleep" });
   expect(fields.durationMs).toBeGreaterThanOrEqual(42);
   expect(fields.planKey).toMatch(/^[\w-]{22}$/);
@@ -61,14 +61,14 @@ test("X-SLW-2 the plan is logged once a minute under the same role, with paramet
   lines.length = 0;
   for (const value of ["VALUE_1", "VALUE_2", "VALUE_3"])
     expect((await api.get(`/slow_ports?name=neq.${value}&select=id`)).status).toBe(200);
-  expect(slowOf("slow_ports")).toHaveLength(3);
-  const [{ planKey: key }] = slowOf("slow_ports");
+  expect(findSlowQueries("slow_ports")).toHaveLength(3);
+  const [{ planKey: key }] = findSlowQueries("slow_ports");
   // its plan follows all plans that were due before
   await api.get("/slow_ports?select=name");
-  const otherKey = slowOf("slow_ports").at(-1).planKey;
-  await until(() => plansOf(otherKey).length === 1, "the plan of a further query is logged");
-  expect(plansOf(key)).toHaveLength(1);
-  const [{ plan, role }] = plansOf(key);
+  const otherKey = findSlowQueries("slow_ports").at(-1).planKey;
+  await until(() => findPlans(otherKey).length === 1, "the plan of a further query is logged");
+  expect(findPlans(key)).toHaveLength(1);
+  const [{ plan, role }] = findPlans(key);
   expect(role).toBe("sea_anon");
   expect(plan).toMatch(/Filter: .*name <> \$\d/);
   expect(plan).toContain("cost=");

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { optionsFromEnvironment, relApi } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -53,7 +53,7 @@ const spanNamed = (name: string): ReadableSpan => {
   if (match === undefined) throw new Error(`no span ${name} among ${spans().map((span) => span.name)}`);
   return match;
 };
-const msOf = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
+const toMilliseconds = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
 
 test("X-TRC-1 X-TRC-2 a request has spans for its plan, its connection and its statement, in the caller's trace", async () => {
   const answer = await api.get("/ports?select=id&id=eq.4711", { headers: { traceparent: PARENT } });
@@ -72,8 +72,8 @@ test("X-TRC-1 X-TRC-2 a request has spans for its plan, its connection and its s
   expect(spans().map(({ name }) => name)).toEqual(["plan", "acquire", "statement", "GET rest read ports"]);
   for (const below of spans().slice(0, 3)) {
     expect(below.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
-    expect(msOf(below.startTime)).toBeGreaterThanOrEqual(msOf(request.startTime) - 0.01);
-    expect(msOf(below.endTime)).toBeLessThanOrEqual(msOf(request.endTime) + 0.01);
+    expect(toMilliseconds(below.startTime)).toBeGreaterThanOrEqual(toMilliseconds(request.startTime) - 0.01);
+    expect(toMilliseconds(below.endTime)).toBeLessThanOrEqual(toMilliseconds(request.endTime) + 0.01);
   }
   const { attributes, kind } = spanNamed("statement");
   expect(kind).toBe(2);
@@ -219,7 +219,7 @@ describe("X-TRC-1 parts of a request", () => {
       native_queries: [{ root_field_name: "all_ports", code: "select id from sea.ports", returns: "port" }],
       logical_models: [{ name: "port", fields: [{ name: "id", type: "int" }] }],
     };
-    plusApi = await start({ preset: plus, metadata: documentOf([table("artist")], {}, source) });
+    plusApi = await start({ preset: plus, metadata: buildMetadataDocument([table("artist")], {}, source) });
   });
 
   /** The names of the spans below a span. Checks that all of them are in the trace of that span. */

@@ -32,7 +32,7 @@ const readQuery = ({ expr, legendFormat }: { readonly expr: string; readonly leg
 
 let api: MeasuredApi;
 /** The label names by metric in the answer. */
-const labelsOf = new Map<string, Set<string>>();
+const labelsByMetric = new Map<string, Set<string>>();
 
 beforeAll(async () => {
   api = await startMeasured({ dbSchemas: ["sea", "land", "public"] });
@@ -47,17 +47,17 @@ beforeAll(async () => {
   for (const line of text.split("\n")) {
     const [, name, list = ""] = /^(\w+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
     if (name === undefined) continue;
-    const labels = labelsOf.get(name) ?? new Set();
+    const labels = labelsByMetric.get(name) ?? new Set();
     for (const [, label = ""] of list.matchAll(/(\w+)="/g)) labels.add(label);
-    labelsOf.set(name, labels);
+    labelsByMetric.set(name, labels);
   }
   await socket.close();
 });
 
-test("the dashboard has panels", () => {
+test("X-MET-7 the dashboard has panels", () => {
   expect(panels).not.toEqual([]);
   expect(queries).not.toEqual([]);
-  expect([...labelsOf.keys()]).toContain("relapi_requests_total");
+  expect([...labelsByMetric.keys()]).toContain("relapi_requests_total");
 });
 
 test.each(queries.map((query) => [`${query.title}: ${query.expr}`, query] as const))(
@@ -65,10 +65,11 @@ test.each(queries.map((query) => [`${query.title}: ${query.expr}`, query] as con
   (_, query) => {
     const { metrics, labels } = readQuery(query);
     expect(metrics.length).toBeGreaterThan(0);
-    for (const metric of metrics) expect([...labelsOf.keys()], metric).toContain(metric);
+    for (const metric of metrics) expect([...labelsByMetric.keys()], metric).toContain(metric);
     for (const label of labels) {
       if (OF_PROMETHEUS.has(label)) continue;
-      for (const metric of metrics) expect([...(labelsOf.get(metric) ?? [])], `${metric} by ${label}`).toContain(label);
+      for (const metric of metrics)
+        expect([...(labelsByMetric.get(metric) ?? [])], `${metric} by ${label}`).toContain(label);
     }
   },
 );

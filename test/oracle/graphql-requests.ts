@@ -109,7 +109,7 @@ export const drawDocument = (
     return `$${name}`;
   };
 
-  const argumentsOf = (field: SchemaField): string => {
+  const drawArguments = (field: SchemaField): string => {
     // the planner chooses which of several equal rows remain, and their order
     const chosenArguments = field.args.filter(
       (input) =>
@@ -145,7 +145,7 @@ export const drawDocument = (
 
   const fieldText = (field: SchemaField, depth: number, alias: string): string => {
     const target = namedType(field.type);
-    return `${alias}${field.name}${argumentsOf(field)}${isSubscription && depth === 0 ? "" : directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
+    return `${alias}${field.name}${drawArguments(field)}${isSubscription && depth === 0 ? "" : directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
   };
 
   const operation = schema.roots[kind] === undefined ? "query" : kind;

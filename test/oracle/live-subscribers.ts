@@ -25,7 +25,7 @@ export interface Subscribing {
   close(): Promise<void>;
 }
 
-const headersOf = ({ role, session }: Caller): Record<string, string> =>
+const buildHeaders = ({ role, session }: Caller): Record<string, string> =>
   Object.fromEntries(
     Object.entries(asAdmin(role, session)).flatMap(([name, header]) =>
       typeof header === "string" ? [[name, header]] : [],
@@ -33,7 +33,11 @@ const headersOf = ({ role, session }: Caller): Record<string, string> =>
   );
 
 const subscribeByEvents = (api: TestApi, subscriber: Subscriber): (() => void) => {
-  const headers = { accept: "text/event-stream", "content-type": "application/json", ...headersOf(subscriber.caller) };
+  const headers = {
+    accept: "text/event-stream",
+    "content-type": "application/json",
+    ...buildHeaders(subscriber.caller),
+  };
   const clientRequest = request(
     { port: api.port, host: "127.0.0.1", method: "POST", path: "/v1/graphql", headers },
     (response) => {
@@ -53,7 +57,7 @@ const subscribeByEvents = (api: TestApi, subscriber: Subscriber): (() => void) =
           if (data !== "") subscriber.last = JSON.parse(data);
         }
       });
-      if (!String(response.headers["content-type"]).startsWith("text/event-stream")) subscriber.last = "refused";
+      if (!String(response.headers["content-type"]).startsWith("text/event-stream")) subscriber.last = "rejected";
     },
   );
   clientRequest.on("error", () => undefined);
@@ -74,7 +78,7 @@ export const subscribing = (api: TestApi): Subscribing => {
   const closers: (() => void)[] = [];
   let count = 0;
 
-  const socketOf = (transport: Transport, caller: Caller) => {
+  const getSocket = (transport: Transport, caller: Caller) => {
     const key = JSON.stringify([transport, caller]);
     let socket = sockets.get(key);
     if (socket === undefined) {
@@ -87,9 +91,10 @@ export const subscribing = (api: TestApi): Subscribing => {
         socket.socket.on("message", (text: Buffer) => {
           const { id, type, payload } = JSON.parse(text.toString()) as { id?: string; type: string; payload?: unknown };
           const subscriber = id === undefined ? undefined : byId.get(id);
-          if (subscriber !== undefined && type !== "complete") subscriber.last = type === "error" ? "refused" : payload;
+          if (subscriber !== undefined && type !== "complete")
+            subscriber.last = type === "error" ? "rejected" : payload;
         });
-        await socket.init({ headers: headersOf(caller) });
+        await socket.init({ headers: buildHeaders(caller) });
         return { send: socket.send, close: socket.close, byId };
       })();
       sockets.set(key, socket);
@@ -101,7 +106,7 @@ export const subscribing = (api: TestApi): Subscribing => {
     subscribe: async (subscriber) => {
       const { transport, caller, document } = subscriber;
       if (transport === "sse") return void closers.push(subscribeByEvents(api, subscriber));
-      const { send, byId } = await socketOf(transport, caller);
+      const { send, byId } = await getSocket(transport, caller);
       const id = String(++count);
       byId.set(id, subscriber);
       send({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: document });

@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { until } from "../support/until.ts";
 import { drawDocument, graphqlRequest, type DrawnDocument } from "./graphql-requests.ts";
 import { subscribing, TRANSPORTS, type Caller, type Subscriber } from "./live-subscribers.ts";
@@ -110,7 +110,7 @@ const isBadOperand = ({
   error !== undefined &&
   (["data-exception", "bad-request"].includes(error.extensions.code) || error.message.includes("value for domain"));
 
-const drawAll = (random: Random, schema: Awaited<ReturnType<typeof schemaOf>>): DrawnDocument[] =>
+const drawAll = (random: Random, schema: Awaited<ReturnType<typeof fetchSchema>>): DrawnDocument[] =>
   Array.from({ length: DOCUMENTS }, () => {
     const shapeSeed = random.int(2 ** 31);
     return Array.from({ length: 1 + random.int(2) }, () =>
@@ -132,7 +132,7 @@ test(
     const oracle = await startApi(forGraphql({ ...NO_CACHING, dbPool: 1, dbChannelEnabled: false }));
     const documents = [
       ...KNOWN_DOCUMENTS.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })),
-      ...drawAll(random, await schemaOf(api)),
+      ...drawAll(random, await fetchSchema(api)),
     ];
     const subscribers: Subscriber[] = random.shuffle(
       documents.flatMap((document, index) =>

@@ -7,7 +7,7 @@ import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOp
 import { testDatabase } from "../support/database.ts";
 import {
   array,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
@@ -15,7 +15,7 @@ import {
   fullPermission,
 } from "../support/metadata-document.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { MUSIC_CALLERS, SEA_CALLERS } from "../support/oracle/callers.ts";
 import { drawDocument, graphqlRequest } from "./graphql-requests.ts";
 import {
@@ -32,7 +32,7 @@ const seed = chosenSeed();
 /** The number of shapes of each kind. Each shape comes with up to four sets of values. */
 const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 12);
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [
     table("album", {
       object_relationships: [object("artist", "artist_id")],
@@ -114,7 +114,7 @@ const documentsFor = async (
   const api = await startApi(options);
   const lists: OracleRequest[] = [];
   for (const role of roles) {
-    const schema = await schemaOf(api, role);
+    const schema = await fetchSchema(api, role);
     lists.push(
       ...drawRequests(random, SHAPES / roles.length, (shape, values) =>
         graphqlRequest(drawDocument({ schema, shape, values }, shape.chance(0.25) ? "mutation" : "query"), role),

@@ -38,19 +38,20 @@ const BY_CATEGORY: Readonly<Record<string, readonly string[]>> = {
   E: ["able", "master", "happy"],
 };
 
-const valueOf = ({ model, values }: RestShape, type: number): string => {
+const drawTypedValue = ({ model, values }: RestShape, type: number): string => {
   const { category = "S", name = "" } = model.types.get(type) ?? {};
   if (name === "json" || name === "jsonb") return values.pick(['{"a":1}', "[1]", '"x"', "5"]);
   return values.pick(BY_CATEGORY[category] ?? TEXTS);
 };
 
-const columnsOf = (relation: Relation): readonly Column[] => relation.columns.filter(({ name }) => PLAIN.test(name));
+const listPlainColumns = (relation: Relation): readonly Column[] =>
+  relation.columns.filter(({ name }) => PLAIN.test(name));
 
 const quote = (text: string): string => (/[,()"\\]|^$/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text);
 
 const operation = (request: RestShape, column: Column): string => {
   const { shape, model } = request;
-  const drawValue = (): string => valueOf(request, column.type);
+  const drawValue = (): string => drawTypedValue(request, column.type);
   const negation = shape.chance(0.15) ? "not." : "";
   const { category = "S" } = model.types.get(column.type) ?? {};
   // one value in twenty does not fit its column
@@ -97,7 +98,7 @@ const buildSelect = (request: RestShape, relation: Relation, depth: number): Bui
   const { shape, model } = request;
   const parts = shape.chance(0.25)
     ? ["*"]
-    : shape.sample(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
+    : shape.sample(listPlainColumns(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
   if (shape.chance(0.05)) parts.push("count()");
   const embeds: DrawnEmbed[] = [];
   const ways = relation.relationships.filter(
@@ -123,7 +124,7 @@ const buildSelect = (request: RestShape, relation: Relation, depth: number): Bui
 
 const condition = (request: RestShape, relation: Relation, prefix: string): readonly [string, string] | undefined => {
   const { shape } = request;
-  const columns = columnsOf(relation);
+  const columns = listPlainColumns(relation);
   if (columns.length === 0) return undefined;
   if (shape.chance(0.2)) {
     const leaf = (): string => {
@@ -139,18 +140,18 @@ const condition = (request: RestShape, relation: Relation, prefix: string): read
   return [`${prefix}${column.name}`, operation(request, column)];
 };
 
-const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly DrawnEmbed[]): string => {
-  const terms = shape.sample(columnsOf(relation), 1 + shape.int(2)).map(({ name }) => name);
+const drawOrder = ({ shape }: RestShape, relation: Relation, embeds: readonly DrawnEmbed[]): string => {
+  const terms = shape.sample(listPlainColumns(relation), 1 + shape.int(2)).map(({ name }) => name);
   const toOne = embeds.find(({ relationship }) => relationship.isToOne);
-  if (toOne !== undefined && shape.chance(0.3) && columnsOf(toOne.relation).length > 0)
-    terms.unshift(`${toOne.name}(${shape.pick(columnsOf(toOne.relation)).name})`);
+  if (toOne !== undefined && shape.chance(0.3) && listPlainColumns(toOne.relation).length > 0)
+    terms.unshift(`${toOne.name}(${shape.pick(listPlainColumns(toOne.relation)).name})`);
   return terms
     .map((term) => `${term}${shape.pick(["", ".asc", ".desc"])}${shape.pick(["", "", ".nullsfirst", ".nullslast"])}`)
     .join(",");
 };
 
 /** The query string after `?`. Rows are ordered by all their columns, so that both servers have one order. */
-const queryOf = (request: RestShape, relation: Relation): [string, string][] => {
+const drawQuery = (request: RestShape, relation: Relation): [string, string][] => {
   const { shape, values } = request;
   const pairs: [string, string][] = [];
   const { select, embeds } = buildSelect(request, relation, 0);
@@ -163,33 +164,33 @@ const queryOf = (request: RestShape, relation: Relation): [string, string][] => 
     if (shape.chance(0.25)) add(condition(request, embed.relation, `${embed.name}.`));
     if (shape.chance(0.1)) pairs.push([embed.name, shape.pick(["is.null", "not.is.null"])]);
     if (shape.chance(0.15)) pairs.push([`${embed.name}.limit`, String(values.int(3))]);
-    if (shape.chance(0.15)) pairs.push([`${embed.name}.order`, orderOf(request, embed.relation, [])]);
+    if (shape.chance(0.15)) pairs.push([`${embed.name}.order`, drawOrder(request, embed.relation, [])]);
   }
-  if (shape.chance(0.6)) pairs.push(["order", orderOf(request, relation, embeds)]);
+  if (shape.chance(0.6)) pairs.push(["order", drawOrder(request, relation, embeds)]);
   if (shape.chance(0.3)) pairs.push(["limit", String(values.int(4))]);
   if (shape.chance(0.2)) pairs.push(["offset", String(values.int(3))]);
   return pairs;
 };
 
-const pathOf = (name: string, pairs: readonly (readonly [string, string])[]): string =>
+const buildPath = (name: string, pairs: readonly (readonly [string, string])[]): string =>
   `/${encodeURIComponent(name)}${pairs.length === 0 ? "" : `?${pairs.map(([key, text]) => `${key}=${encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3A/g, ":")}`).join("&")}`}`;
 
-const jsonOf = (request: RestShape, type: number): unknown => {
-  const text = valueOf(request, type);
+const drawJsonValue = (request: RestShape, type: number): unknown => {
+  const text = drawTypedValue(request, type);
   const { category = "S" } = request.model.types.get(type) ?? {};
   if (request.values.chance(0.1)) return null;
   return category === "N" ? Number(text) : category === "B" ? text === "true" : text;
 };
 
-const rowsOf = (request: RestShape, relation: Relation, count: number): Readonly<Record<string, unknown>>[] => {
-  const columns = request.shape.sample(columnsOf(relation), 1 + request.shape.int(4));
+const drawRows = (request: RestShape, relation: Relation, count: number): Readonly<Record<string, unknown>>[] => {
+  const columns = request.shape.sample(listPlainColumns(relation), 1 + request.shape.int(4));
   return Array.from({ length: count }, () =>
-    Object.fromEntries(columns.map((column) => [column.name, jsonOf(request, column.type)])),
+    Object.fromEntries(columns.map((column) => [column.name, drawJsonValue(request, column.type)])),
   );
 };
 
-const rowOf = (request: RestShape, relation: Relation): Readonly<Record<string, unknown>> =>
-  rowsOf(request, relation, 1)[0]!;
+const drawRow = (request: RestShape, relation: Relation): Readonly<Record<string, unknown>> =>
+  drawRows(request, relation, 1)[0]!;
 
 const drawCall = (request: RestShape, routine: Routine): OracleRequest => {
   const { shape, model, values } = request;
@@ -197,15 +198,15 @@ const drawCall = (request: RestShape, routine: Routine): OracleRequest => {
     (parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)),
   );
   const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
-  const pairs = relation === undefined ? [] : queryOf(request, relation);
+  const pairs = relation === undefined ? [] : drawQuery(request, relation);
   const name = `rpc/${routine.name}`;
   const path = (queryPairs: readonly (readonly [string, string])[]): string =>
-    pathOf(name, queryPairs).replace("rpc%2F", "rpc/");
+    buildPath(name, queryPairs).replace("rpc%2F", "rpc/");
   if (shape.chance(0.6))
     return {
       method: "GET",
       path: path([
-        ...givenParameters.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const),
+        ...givenParameters.map((parameter) => [parameter.name, drawTypedValue(request, parameter.type)] as const),
         ...pairs,
       ]),
     };
@@ -222,7 +223,9 @@ const drawCall = (request: RestShape, routine: Routine): OracleRequest => {
   return {
     method: "POST",
     path: path(pairs),
-    body: Object.fromEntries(givenParameters.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])),
+    body: Object.fromEntries(
+      givenParameters.map((parameter) => [parameter.name, drawJsonValue(request, parameter.type)]),
+    ),
   };
 };
 
@@ -240,30 +243,30 @@ const drawWrite = (request: RestShape, relation: Relation): OracleRequest => {
   const { shape } = request;
   const method = shape.pick(["POST", "POST", "PATCH", "DELETE", "PUT"]);
   const prefer = { prefer: shape.pick(WRITE_PREFERENCES) };
-  const pairs = shape.chance(0.6) ? queryOf(request, relation) : [];
+  const pairs = shape.chance(0.6) ? drawQuery(request, relation) : [];
   if (method === "POST")
     return {
       method,
-      path: pathOf(
+      path: buildPath(
         relation.name,
         pairs.filter(([key]) => key === "select"),
       ),
       headers: prefer,
-      body: shape.chance(0.4) ? rowsOf(request, relation, 1 + shape.int(3)) : rowOf(request, relation),
+      body: shape.chance(0.4) ? drawRows(request, relation, 1 + shape.int(3)) : drawRow(request, relation),
     };
-  if (method === "DELETE") return { method, path: pathOf(relation.name, pairs), headers: prefer };
+  if (method === "DELETE") return { method, path: buildPath(relation.name, pairs), headers: prefer };
   if (method === "PATCH")
-    return { method, path: pathOf(relation.name, pairs), headers: prefer, body: rowOf(request, relation) };
+    return { method, path: buildPath(relation.name, pairs), headers: prefer, body: drawRow(request, relation) };
   const keys = relation.columns.filter(({ name }) => relation.primaryKey.includes(name));
-  const row = Object.fromEntries(keys.map((column) => [column.name, valueOf(request, column.type)]));
+  const row = Object.fromEntries(keys.map((column) => [column.name, drawTypedValue(request, column.type)]));
   return {
     method,
-    path: pathOf(
+    path: buildPath(
       relation.name,
       Object.entries(row).map(([key, text]) => [key, `eq.${text}`]),
     ),
     headers: prefer,
-    body: { ...rowOf(request, relation), ...row },
+    body: { ...drawRow(request, relation), ...row },
   };
 };
 
@@ -284,7 +287,7 @@ const inSchema = (request: OracleRequest, schema: string): OracleRequest => ({
 export const drawRestRequest = (request: RestShape): OracleRequest => {
   const { model, schema, shape } = request;
   const relations = [...model.relations.values()].filter(
-    (relation) => relation.schema === schema && PLAIN.test(relation.name) && columnsOf(relation).length > 0,
+    (relation) => relation.schema === schema && PLAIN.test(relation.name) && listPlainColumns(relation).length > 0,
   );
   const routines = [...model.routines.values()]
     .flat()
@@ -301,5 +304,5 @@ export const drawRestRequest = (request: RestShape): OracleRequest => {
   if (shape.chance(0.25) && routines.length > 0) return inSchema(drawCall(request, pick(routines)), schema);
   const relation = pick(relations);
   if (shape.chance(0.2)) return inSchema(drawWrite(request, relation), schema);
-  return inSchema({ method: "GET", path: pathOf(relation.name, queryOf(request, relation)) }, schema);
+  return inSchema({ method: "GET", path: buildPath(relation.name, drawQuery(request, relation)) }, schema);
 };

@@ -12,7 +12,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { capabilities, openDatabase, testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { sendRequest, type Answer, type RequestParts } from "../support/http.ts";
-import { blocksOf, readPage } from "../support/pages/pages.ts";
+import { parseBlocks, readPage } from "../support/pages/pages.ts";
 import { openSocket } from "../support/socket.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 
@@ -30,7 +30,7 @@ writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 /** Each block of code names its file in its first line. */
 for (const page of ["test-your-app", "bundle-your-app"])
-  for (const { text } of blocksOf(readPage(`guides/${page}.md`))) {
+  for (const { text } of parseBlocks(readPage(`guides/${page}.md`))) {
     const [, name] = /^(?:\/\/|--) (\S+\.(?:js|sql))\n/.exec(text) ?? [];
     if (name !== undefined) writeFileSync(join(folder, name), text);
   }

@@ -9,10 +9,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { capabilities } from "../support/database.ts";
 import { NEEDS_POSTGIS, startPageServer, type PageServer } from "../support/pages/server.ts";
 import {
-  blocksOf,
+  parseBlocks,
   comparison,
   docsFolder,
-  examplesOf,
+  listExamples,
   readPage,
   rewriteBlock,
   writePage,
@@ -32,8 +32,8 @@ const pages = [
 ].filter((page) => page.endsWith(".md") && !OWN_TEST.includes(page));
 
 describe.each(pages)("%s", (page) => {
-  const blocks = blocksOf(readPage(page));
-  const examples = examplesOf(blocks);
+  const blocks = parseBlocks(readPage(page));
+  const examples = listExamples(blocks);
   const changes: [Block, string][] = [];
   let startedServer: Promise<PageServer> | undefined;
   afterAll(async () => (await startedServer)?.stop());
@@ -68,7 +68,7 @@ describe.each(pages)("%s", (page) => {
 test.each(pages.filter((page) => page.startsWith("features/") && !NEEDS_POSTGIS.includes(page)))(
   "%s: its SQL is that of the demo",
   (page) => {
-    const blocks = blocksOf(readPage(page));
+    const blocks = parseBlocks(readPage(page));
     const folder = fileURLToPath(new URL("../../plugins/database/embedded/demo/", import.meta.url));
     const demo = readdirSync(folder)
       .map((name) => readFileSync(folder + name, "utf8"))

@@ -18,7 +18,7 @@ const pages = [
 const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$/gm, "");
 
 /** The anchor of each heading. The second of two equal headings ends in `-1`. */
-const anchorsOf = (page: string): ReadonlySet<string> => {
+const listAnchors = (page: string): ReadonlySet<string> => {
   const counts = new Map<string, number>();
   const anchors = new Set<string>();
   for (const [, heading = ""] of withoutCode(page).matchAll(/^#{1,6} (.+)$/gm)) {
@@ -30,7 +30,7 @@ const anchorsOf = (page: string): ReadonlySet<string> => {
   return anchors;
 };
 
-const linksOf = (page: string): readonly string[] =>
+const listLinks = (page: string): readonly string[] =>
   Array.from(
     withoutCode(page)
       .replaceAll(/`[^`\n]*`/g, "")
@@ -40,16 +40,16 @@ const linksOf = (page: string): readonly string[] =>
 
 test("the list of pages and their links is not empty", () => {
   expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/design.md"]));
-  expect(linksOf(readFileSync(`${root}README.md`, "utf8"))).not.toEqual([]);
+  expect(listLinks(readFileSync(`${root}README.md`, "utf8"))).not.toEqual([]);
 });
 
 test.each(pages)("the links of %s lead to existing files and headings", (page) => {
-  const dead = linksOf(readFileSync(root + page, "utf8")).filter((href) => {
+  const dead = listLinks(readFileSync(root + page, "utf8")).filter((href) => {
     const [path = "", anchor] = href.split("#");
     const file = path === "" ? root + page : join(dirname(root + page), path);
     if (!existsSync(file)) return true;
     if (anchor === undefined || statSync(file).isDirectory() || !file.endsWith(".md")) return false;
-    return !anchorsOf(readFileSync(file, "utf8")).has(anchor);
+    return !listAnchors(readFileSync(file, "utf8")).has(anchor);
   });
   expect(dead).toEqual([]);
 });

@@ -6,9 +6,9 @@ import { atFileEnd } from "../support/file-end.ts";
 import { encodePath } from "../support/http.ts";
 import { startPageServer, type PageServer } from "../support/pages/server.ts";
 import {
-  blocksOf,
+  parseBlocks,
   comparison,
-  examplesOf,
+  listExamples,
   readPage,
   writePage,
   type Block,
@@ -53,12 +53,12 @@ const subscribe = async ({ url }: PageServer, { method, path, parts }: Request):
 };
 
 /** The result in an event of GraphQL. */
-const resultOf = (event: string): string => /^data: (.*)$/m.exec(event)?.[1] ?? event;
+const readResult = (event: string): string => /^data: (.*)$/m.exec(event)?.[1] ?? event;
 
 test("G-SUB-3 subscribers get the events of the page, at once and after the write", async () => {
-  const blocks = blocksOf(readPage(PAGE));
+  const blocks = parseBlocks(readPage(PAGE));
   const server = await startPageServer(PAGE, { dbTxEnd: "commit", liveQueryInterval: 50 });
-  const [rest, graphql, write, lastExample] = examplesOf(blocks);
+  const [rest, graphql, write, lastExample] = listExamples(blocks);
   const subscribers = [await subscribe(server, rest!.request), await subscribe(server, graphql!.request)] as const;
   const writeIndex = blocks.findIndex(({ text }) => text.startsWith("HTTP/1.1 204"));
   const changes: [Block, string][] = [];
@@ -67,11 +67,11 @@ test("G-SUB-3 subscribers get the events of the page, at once and after the writ
     else expect(block.text.replaceAll(/\s+/g, "")).toBe(text.replaceAll(/\s+/g, ""));
   };
   check(rest!.answer!, await subscribers[0].event());
-  check(graphql!.answer!, resultOf(await subscribers[1].event()));
+  check(graphql!.answer!, readResult(await subscribers[1].event()));
   const [expected, actual] = comparison(write!.answer!, await server.send(write!.request));
   expect(actual).toBe(expected);
   check(blocks[writeIndex + 1]!, await subscribers[0].event());
-  check(blocks[writeIndex + 2]!, resultOf(await subscribers[1].event()));
-  check(lastExample!.answer!, resultOf(await (await subscribe(server, lastExample!.request)).event()));
+  check(blocks[writeIndex + 2]!, readResult(await subscribers[1].event()));
+  check(lastExample!.answer!, readResult(await (await subscribe(server, lastExample!.request)).event()));
   if (changes.length > 0) writePage(PAGE, changes);
 });

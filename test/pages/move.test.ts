@@ -5,13 +5,13 @@ import { findUnknownVariables } from "../../presets/server/unknown-variables.ts"
 import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer, jwtSecret } from "../support/tokens.ts";
-import { blocksOf, readPage } from "../support/pages/pages.ts";
+import { parseBlocks, readPage } from "../support/pages/pages.ts";
 import { openEmbedded } from "../support/pages/server.ts";
 
 const knownVariables = listKnownVariables();
 
 /** The cells of the rows of the tables. */
-const rowsOf = (page: string): readonly (readonly string[])[] =>
+const readTableRows = (page: string): readonly (readonly string[])[] =>
   readPage(page)
     .split("\n")
     .filter((line) => line.startsWith("| "))
@@ -28,7 +28,7 @@ describe.each([
   ["guides/move-from-postgrest.md", "PGRST_"],
   ["guides/move-from-hasura.md", "HASURA_GRAPHQL_"],
 ])("%s", (page, prefix) => {
-  const rows = rowsOf(page)
+  const rows = readTableRows(page)
     .filter(([first = ""]) => first.startsWith(`\`${prefix}`))
     .flatMap(([first = "", relapiName = ""]) => codesIn(first).map((engineName) => ({ engineName, relapiName })))
     .filter(({ engineName }) => !engineName.endsWith("…"));
@@ -72,7 +72,7 @@ test.each(["postgrest", "hasura", "postgraphile"])("move-from-%s.md names settin
 
 test("R-TX-7 policies of PostGraphile find their claims", async () => {
   const page = readPage("guides/move-from-postgraphile.md");
-  const script = blocksOf(page).find(({ language }) => language === "sql")?.text ?? "";
+  const script = parseBlocks(page).find(({ language }) => language === "sql")?.text ?? "";
   const database = await openEmbedded(`${script}
     create role visitor;
     create table note (owner text, body text);

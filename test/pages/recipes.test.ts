@@ -17,13 +17,13 @@ import { serve } from "../../presets/server/serve.ts";
 import { capabilities, openDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer } from "../support/tokens.ts";
-import { blocksOf, readPage } from "../support/pages/pages.ts";
+import { parseBlocks, readPage } from "../support/pages/pages.ts";
 import { openEmbedded } from "../support/pages/server.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const recipe = (name: string) => blocksOf(readPage(`recipes/${name}.md`));
+const recipe = (name: string) => parseBlocks(readPage(`recipes/${name}.md`));
 
 describe("tokens", async () => {
   const keys = {
@@ -47,7 +47,7 @@ describe("tokens", async () => {
   const sections = readPage("recipes/tokens.md")
     .split(/^## /m)
     .flatMap((section) => {
-      const [sh, json] = blocksOf(section).filter(({ language }) => language === "sh" || language === "json");
+      const [sh, json] = parseBlocks(section).filter(({ language }) => language === "sh" || language === "json");
       if (sh?.language !== "sh" || json?.language !== "json") return [];
       const variables = Array.from(
         sh.text.matchAll(/(?<=^|\s)([A-Z_]+)=(?:'([^']*)'|(\S*))/g),

@@ -65,7 +65,7 @@ test("X-AUTH-1 the middleware runs for the upgrade of a WebSocket", async () => 
   await socket.close();
 });
 
-test("X-AUTH-1 a middleware that fails refuses the socket without showing its error", async () => {
+test("X-AUTH-1 a middleware that fails rejects the socket without showing its error", async () => {
   const target = { ...inner, wsUrl: `ws://127.0.0.1:${port}/db` } as TestApi;
   const socket = await openSocket(target, { headers: { cookie: "sid=broken" } });
   socket.send({ type: "connection_init", payload: {} });

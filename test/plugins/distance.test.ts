@@ -125,13 +125,13 @@ describe("over REST", async () => {
       }),
     },
     {
-      title: "X-ORD-2 an ordering with too few operands is refused",
+      title: "X-ORD-2 an ordering with too few operands is rejected",
       request: "GET /spot?select=id&order=depth.near(22)",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "X-ORD-2 operands are bound, and the database refuses an invalid one",
+      title: "X-ORD-2 operands are bound, and the database rejects an invalid one",
       request: `GET /spot?select=id&order=at.distance("')%3B drop table x")`,
       status: 400,
       answer: expect.objectContaining({ code: "22P02" }),
@@ -193,12 +193,12 @@ describe("over GraphQL", async () => {
       data: { a: camps(2, 3, 1).camp, b: camps(1, 3, 2).camp },
     },
     {
-      title: "X-ORD-3 an unknown ordering is refused",
+      title: "X-ORD-3 an unknown ordering is rejected",
       query: '{ camp(order_by: {at_farness: {from: "(4,4)"}}) { id } }',
       error: { message: "field 'at_farness' not found in type: 'camp_order_by'" },
     },
     {
-      title: "X-ORD-3 an ordering without its operands is refused",
+      title: "X-ORD-3 an ordering without its operands is rejected",
       query: "{ camp(order_by: {height_near: {to: 8}}) { id } }",
       error: { message: "missing required field 'factor'" },
     },
@@ -292,7 +292,7 @@ describe("declarations", () => {
       spec({ operands: [{ name: "order" }] }),
       'is named "order", as its direction is',
     ],
-  ])("X-ORD-1 %s is refused at the start", (_, declaration, message) => {
+  ])("X-ORD-1 %s is rejected at the start", (_, declaration, message) => {
     expect(start(declaration)).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-import { definePlugin, join, sql } from "../../core/index.ts";
+import { definePlugin, joinSql, sql } from "../../core/index.ts";
 
 /** `?order=place.distance("(1,2)")` and `order_by: { place_distance: { from: "(1,2)" } }`: nearest first. */
 export const distance = definePlugin({
@@ -9,7 +9,7 @@ export const distance = definePlugin({
       types: ["point"],
       operands: [{ name: "from" }],
       description: "by the distance from a point",
-      compile: (column, operands) => sql`(${column} <-> ${join(operands)})`,
+      compile: (column, operands) => sql`(${column} <-> ${joinSql(operands)})`,
       builtIn: ["<->"],
     },
   ],

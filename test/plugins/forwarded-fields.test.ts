@@ -69,9 +69,9 @@ const forwardedFields = definePlugin({
           ? {
               ...fields,
               found: echo((text, variables) => JSON.stringify({ text, variables })),
-              refused: echo(() => {
+              rejected: echo(() => {
                 throw new RelApiError({
-                  code: "refused",
+                  code: "rejected",
                   status: 400,
                   message: "no",
                   facts: { graphqlErrors: [{ message: "theirs", path: ["a", 0], extensions: { own: 1 } }] },
@@ -149,7 +149,7 @@ test("X-GQL-12b the fields of a mutation keep their order, and the writes before
 });
 
 test("X-GQL-12c errors of another schema are answered unchanged", async () => {
-  expect(await api.gql("{ refused { a } album { id } }")).toEqual({
+  expect(await api.gql("{ rejected { a } album { id } }")).toEqual({
     errors: [{ message: "theirs", path: ["a", 0], extensions: { own: 1 } }],
   });
 });
@@ -174,7 +174,7 @@ test("X-GQL-14 a field of rows is a document of its own, which runs once for all
   ]);
 });
 
-test("X-GQL-14 the field is refused by its own check, and for roles that may not read its columns", async () => {
+test("X-GQL-14 the field is rejected by its own check, and for roles that may not read its columns", async () => {
   expect((await api.gql("{ artist { joined { forbidden } } }")).errors).toEqual([
     {
       message: "not here",

@@ -63,15 +63,19 @@ await api.sql(`
 await api.reload();
 
 const ids = (answer: Answer): unknown => (answer.json() as readonly { readonly id: number }[]).map(({ id }) => id);
-const appliedOf = (answer: Answer): unknown => answer.headers["preference-applied"];
+const readApplied = (answer: Answer): unknown => answer.headers["preference-applied"];
 
 describe("a preference that changes the plan", () => {
   test("R-PRF-7 a preference of a plugin changes the plan of requests that state it", async () => {
     for (let round = 0; round < 3; round++) {
       const sortedAnswer = await api.get("/stamp?select=id", { headers: { prefer: "order=key" } });
-      expect([sortedAnswer.status, ids(sortedAnswer), appliedOf(sortedAnswer)]).toEqual([200, [1, 2, 3], "order=key"]);
+      expect([sortedAnswer.status, ids(sortedAnswer), readApplied(sortedAnswer)]).toEqual([
+        200,
+        [1, 2, 3],
+        "order=key",
+      ]);
       const plain = await api.get("/stamp?select=id");
-      expect([plain.status, ids(plain), appliedOf(plain)]).toEqual([200, [3, 1, 2], undefined]);
+      expect([plain.status, ids(plain), readApplied(plain)]).toEqual([200, [3, 1, 2], undefined]);
     }
   });
 
@@ -83,16 +87,16 @@ describe("a preference that changes the plan", () => {
 
   test("R-PRF-7 a preference without effect is not echoed", async () => {
     const descendingAnswer = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
-    expect([ids(descendingAnswer), appliedOf(descendingAnswer)]).toEqual([[3, 2, 1], undefined]);
+    expect([ids(descendingAnswer), readApplied(descendingAnswer)]).toEqual([[3, 2, 1], undefined]);
     const callAnswer = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
-    expect([ids(callAnswer), appliedOf(callAnswer)]).toEqual([[3, 1, 2], undefined]);
+    expect([ids(callAnswer), readApplied(callAnswer)]).toEqual([[3, 1, 2], undefined]);
   });
 
   test("R-PRF-2 R-PRF-7 strict handling knows the preference and its values", async () => {
     const strictAnswer = await api.get("/stamp?select=id", {
       headers: { prefer: "order=key, handling=strict, count=exact" },
     });
-    expect([strictAnswer.status, appliedOf(strictAnswer)]).toEqual([200, "count=exact, handling=strict, order=key"]);
+    expect([strictAnswer.status, readApplied(strictAnswer)]).toEqual([200, "count=exact, handling=strict, order=key"]);
     const misspelt = await api.get("/stamp", { headers: { prefer: "handling=strict, order=name" } });
     expect([misspelt.status, misspelt.json()]).toEqual([
       400,
@@ -110,20 +114,20 @@ describe("a preference that changes a setting", () => {
   test("R-PRF-7 a preference sets a value for its own transaction only", async () => {
     const before = (await api.get("/patience")).json();
     const patient = await api.get("/patience", { headers: { prefer: "wait=7" } });
-    expect([patient.json(), appliedOf(patient)]).toEqual([[{ statement_timeout: "7s" }], "wait=7"]);
+    expect([patient.json(), readApplied(patient)]).toEqual([[{ statement_timeout: "7s" }], "wait=7"]);
     expect((await api.get("/patience")).json()).toEqual(before);
   });
 
-  test("R-PRF-7 a value that the plugin's check refuses is treated as unknown", async () => {
+  test("R-PRF-7 a value that the plugin's check rejects is treated as unknown", async () => {
     const lenient = await api.get("/patience", { headers: { prefer: "wait=70, wait=8" } });
-    expect([lenient.json(), appliedOf(lenient)]).toEqual([[{ statement_timeout: "8s" }], "wait=8"]);
+    expect([lenient.json(), readApplied(lenient)]).toEqual([[{ statement_timeout: "8s" }], "wait=8"]);
     expect((await api.get("/patience", { headers: { prefer: "wait=70, handling=strict" } })).status).toBe(400);
   });
 });
 
 test("R-PRF-7 a handler reads the preferences of its request", async () => {
   const answer = await api.get("/stamp", { headers: { prefer: "handling=strict, echo=relation" } });
-  expect([answer.status, answer.headers["x-relation"], appliedOf(answer)]).toEqual([200, "stamp", "handling=strict"]);
+  expect([answer.status, answer.headers["x-relation"], readApplied(answer)]).toEqual([200, "stamp", "handling=strict"]);
   expect((await api.get("/stamp", { headers: { prefer: "echo=me" } })).headers["x-relation"]).toBeUndefined();
   expect((await api.get("/stamp")).headers["x-relation"]).toBeUndefined();
 });
@@ -151,7 +155,7 @@ describe("declarations of preferences", () => {
     return api.close();
   };
 
-  test("R-PRF-7 two plugins with one preference are refused by their names", () => {
+  test("R-PRF-7 two plugins with one preference are rejected by their names", () => {
     expect(() => start(keyOrder, declaring("rows-in-order", "order"))).toThrow(
       'preference "order" is declared by plugins "key-order" and "rows-in-order": rename one or remove one of the plugins',
     );
@@ -160,7 +164,7 @@ describe("declarations of preferences", () => {
     );
   });
 
-  test("R-PRF-7 a name that is not allowed in a header is refused", () => {
+  test("R-PRF-7 a name that is not allowed in a header is rejected", () => {
     expect(() => start(declaring("my-words", "two words"))).toThrow(
       'preference "two words" of plugin "my-words" cannot be sent: name it with letters, digits and dashes',
     );

@@ -51,14 +51,14 @@ const runApi = async (options: StartOptions): Promise<void> => {
 };
 
 describe("X-LOG-5 the log lines of a mounted api", () => {
-  const levelsOf = async (options: RelApiOptions): Promise<readonly string[]> => {
+  const collectLevels = async (options: RelApiOptions): Promise<readonly string[]> => {
     const { lines, logger } = keepLines();
     await runApi({ ...options, logger });
     return lines.map(([level, message, fields]) => (message === "request" ? `request ${fields?.["status"]}` : level));
   };
 
   test("X-LOG-5 without logLevel warnings and errors are logged, and requests are not", async () => {
-    expect(await levelsOf({ logLevel: undefined })).toEqual(["error", "warn", "error"]);
+    expect(await collectLevels({ logLevel: undefined })).toEqual(["error", "warn", "error"]);
   });
 
   test.each([
@@ -68,7 +68,7 @@ describe("X-LOG-5 the log lines of a mounted api", () => {
     ["info", ["error", "warn", "info"], ["request 200", "request 404"]],
     ["debug", ["debug", "error", "warn", "info"], ["request 200", "request 404"]],
   ] as const)("X-LOG-5 the setting logLevel %s decides the levels of log lines", async (logLevel, levels, requests) => {
-    const loggedLevels = new Set(await levelsOf({ logLevel }));
+    const loggedLevels = new Set(await collectLevels({ logLevel }));
     expect(loggedLevels).toEqual(new Set([...levels, ...requests]));
   });
 });
@@ -120,7 +120,7 @@ describe("X-LOG-2 the option logger", () => {
     );
   });
 
-  test("X-LOG-2 a logger without one of the methods is refused", async () => {
+  test("X-LOG-2 a logger without one of the methods is rejected", async () => {
     const logger = { error: () => undefined, log: () => undefined, warn: () => undefined } as unknown as Console;
     await expect(startApi({ logger })).rejects.toThrow(
       "option logger has no method info: pass pino, winston, console, or an object with error, warn, info and debug",

@@ -35,7 +35,7 @@ const logger = createLogger({
 });
 const api = await startApi({ parts: [maintenance], logger });
 
-const statusOf = async (method: "get" | "post"): Promise<number> =>
+const fetchStatus = async (method: "get" | "post"): Promise<number> =>
   (method === "get"
     ? await api.get("/rpc/add_numbers?a=1&b=2")
     : await api.post("/rpc/add_numbers", { body: { a: 1, b: 2 } })
@@ -53,11 +53,11 @@ const start = (...parts: readonly PresetPart[]): void => {
 };
 
 test("X-SET-1 X-SET-2 an option of a plugin is given like any other, with its type and its default", async () => {
-  expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 200]);
+  expect([await fetchStatus("get"), await fetchStatus("post")]).toEqual([200, 200]);
   const ownApi = await startApi({ parts: [maintenance], maintenance: "writes" });
   expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
-  const refusal = await ownApi.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
-  expect([refusal.status, refusal.json().code]).toEqual([503, "maintenance"]);
+  const rejection = await ownApi.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
+  expect([rejection.status, rejection.json().code]).toEqual([503, "maintenance"]);
   // @ts-expect-error: not one of its values
   expect(() => start(fullCompat({ ...nowhere, maintenance: "now" }), maintenance)).toThrow(
     'invalid option maintenance "now": expected one of off, writes, all',
@@ -91,7 +91,7 @@ const limits = [
 ] as const;
 
 declare module "../../core/index.ts" {
-  // a published plugin extends `Limits`, of which another test file covers every member
+  // a published plugin extends `RequestLimits`, of which another test file covers every member
   interface ResolvedOptions extends ValuesOf<typeof limits> {}
 }
 
@@ -149,7 +149,7 @@ test.each([
   );
 });
 
-test("X-SET-6 an unknown option is refused with a similar name", () => {
+test("X-SET-6 an unknown option is rejected with a similar name", () => {
   const unknown = (options: object, ...parts: readonly PresetPart[]) =>
     start(fullCompat({ ...nowhere, ...options }), ...parts);
   expect(() => unknown({ maxEmbed: 1 })).toThrow('there is no option "maxEmbed"; did you mean "maxEmbeds"?');
@@ -174,12 +174,12 @@ test("X-SET-6 a preset without a list of options accepts any, and logs those tha
 
 test("X-SET-7 options that a plugin reads with each load override those of the preset", async () => {
   await keep("writes");
-  expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 503]);
+  expect([await fetchStatus("get"), await fetchStatus("post")]).toEqual([200, 503]);
   await keep("all");
-  expect(await statusOf("get")).toBe(503);
+  expect(await fetchStatus("get")).toBe(503);
   errors.length = 0;
   await keep("now");
-  expect(await statusOf("get")).toBe(503); // the state before the change
+  expect(await fetchStatus("get")).toBe(503); // the state before the change
   expect(errors).toEqual([
     [
       "invalid settings in the database or the flags of the application; keeping the previous settings",
@@ -188,7 +188,7 @@ test("X-SET-7 options that a plugin reads with each load override those of the p
   ]);
   await api.sql("delete from app.flags");
   await api.reload();
-  expect(await statusOf("post")).toBe(200);
+  expect(await fetchStatus("post")).toBe(200);
 });
 
 test("X-SET-7 an option that is read only once cannot change", async () => {

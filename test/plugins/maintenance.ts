@@ -6,7 +6,7 @@ const settings = [
     environment: ["MAINTENANCE"],
     kind: settingKinds.oneOf(["off", "writes", "all"]),
     default: "off",
-    description: "which requests are refused with 503: `off`, `writes`, `all`",
+    description: "which requests are rejected with 503: `off`, `writes`, `all`",
   }),
 ] as const;
 
@@ -16,7 +16,7 @@ declare module "../../core/index.ts" {
 
 const FLAGS = sql`select maintenance from app.flags`;
 
-/** `maintenance: "all"`: requests are refused while work is done on the database. */
+/** `maintenance: "all"`: requests are rejected while work is done on the database. */
 export const maintenance = definePlugin({
   name: "maintenance",
   settings,
@@ -24,8 +24,8 @@ export const maintenance = definePlugin({
     context.addStep({
       name: "maintenance",
       beforeAuthorize: ({ method }) => {
-        const { maintenance: refused } = context.options;
-        if (refused === "off" || (refused === "writes" && method === "GET")) return undefined;
+        const { maintenance: rejected } = context.options;
+        if (rejected === "off" || (rejected === "writes" && method === "GET")) return undefined;
         throw new RelApiError({ code: "maintenance", status: 503, message: "Back in a minute" });
       },
     });

@@ -36,7 +36,7 @@ describe("over REST", async () => {
       check: (answer) => expect(answer.text).toContain('\\"median\\"'),
     },
     {
-      title: "X-AGG-2 the database refuses a column of a wrong type",
+      title: "X-AGG-2 the database rejects a column of a wrong type",
       request: "GET /vessels?select=name.median()",
       status: 404,
       answer: expect.objectContaining({ code: "42883" }),
@@ -44,16 +44,16 @@ describe("over REST", async () => {
   ]);
 
   test("R-NAM-5 an aggregate needs the right to read its column", async () => {
-    const refusal = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
-    expect(refusal.status).toBeGreaterThanOrEqual(400);
-    expect(refusal.json().code).toBe("42501");
+    const rejection = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
+    expect(rejection.status).toBeGreaterThanOrEqual(400);
+    expect(rejection.json().code).toBe("42501");
   });
 });
 
 describe("with aggregates switched off", async () => {
   cases(await startApi({ parts: [median] }), [
     {
-      title: "R-AGG-1 an aggregate of a plugin is refused if aggregates are switched off",
+      title: "R-AGG-1 an aggregate of a plugin is rejected if aggregates are switched off",
       request: "GET /vessels?select=tonnage.median()",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST123" }),
@@ -145,7 +145,7 @@ describe("declarations", () => {
       { name: "me dian" },
       'aggregate function "me dian" of "mine" must consist of letters, digits and "_"',
     ],
-  ])("X-AGG-1 %s is refused at the start", (_, spec, message) => {
+  ])("X-AGG-1 %s is rejected at the start", (_, spec, message) => {
     expect(start(median, declaring("mine", spec))).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-import { definePlugin, join, sql } from "../../core/index.ts";
+import { definePlugin, joinSql, sql } from "../../core/index.ts";
 
 /** `?select=total.median()` and `{ track_aggregate { aggregate { median { milliseconds } } } }`: the middle value. */
 export const median = definePlugin({
@@ -10,7 +10,7 @@ export const median = definePlugin({
       result: "Float",
       returns: "float8",
       predicate: { type: "float8", result: "float8" },
-      compile: (columns) => sql`percentile_cont(0.5) within group (order by ${join(columns)})`,
+      compile: (columns) => sql`percentile_cont(0.5) within group (order by ${joinSql(columns)})`,
     },
   ],
 });

@@ -164,7 +164,7 @@ test("X-OVER-2 the user of an express-session is the caller, also of a WebSocket
   await socket.close();
 });
 
-test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and its headers reach the client", async () => {
+test("X-OVER-2 express-rate-limit rejects requests beyond its limit, and its headers reach the client", async () => {
   const app = await mount([rateLimit({ windowMs: 86_400_000, limit: 2, standardHeaders: "draft-6" })]);
   const first = await app.send("GET", "/db/api/note?select=id&order=id");
   expect([first.json(), first.headers["ratelimit-remaining"]]).toEqual([ROWS, "1"]);

@@ -3,13 +3,13 @@ import { GraphQLString } from "graphql";
 import { definePlugin, sql } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, gqlCases, type Case } from "../support/cases.ts";
-import { array, documentOf, permissions, table } from "../support/metadata-document.ts";
+import { array, buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { expect } from "vitest";
 import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
 import { median } from "./median.ts";
 import { rootFields } from "./root-fields.ts";
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [
     table("album", {
       select_permissions: permissions({
@@ -77,25 +77,25 @@ await api.sql("update album set sold = case when artist_id = 1 then 5000 else 10
 const asRole = (role: string, artist?: string) => ({
   headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }),
 });
-const refusal: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
+const rejection: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
   {
     ...asRole("part"),
-    ...refusal,
-    title: "X-AGG-1 an aggregate of a column that the role may not read is refused",
+    ...rejection,
+    title: "X-AGG-1 an aggregate of a column that the role may not read is rejected",
     request: "GET /album?select=sold.median()",
   },
   {
     ...asRole("part"),
-    ...refusal,
-    title: "X-ORD-1 an order by a column that the role may not read is refused",
+    ...rejection,
+    title: "X-ORD-1 an order by a column that the role may not read is rejected",
     request: "GET /album?select=id&order=sold.near(1)",
   },
   {
     ...asRole("fans"),
-    ...refusal,
-    title: "X-AGG-1 an aggregate is refused without the right to aggregate",
+    ...rejection,
+    title: "X-AGG-1 an aggregate is rejected without the right to aggregate",
     request: "GET /album?select=sold.median()",
   },
   {

@@ -5,7 +5,7 @@ import { GraphQLInt } from "graphql";
 import { expect, test } from "vitest";
 import {
   findColumn,
-  compareColumn,
+  buildColumnComparison,
   definePlugin,
   mapPlan,
   RelApiError,
@@ -16,7 +16,7 @@ import {
 import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
 import { asAdmin, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -50,13 +50,13 @@ const ranks = definePlugin({
             status: 403,
             message: `not from ${way.from.name} by ${way.routine.name}`,
           });
-        return isRanked(relation) ? compareColumn("rank", "lt", { operand: { constant: "9" } }) : undefined;
+        return isRanked(relation) ? buildColumnComparison("rank", "lt", { operand: { constant: "9" } }) : undefined;
       });
       return mapPlan(restrictedPlan, model, {
         read: (read) => {
           const leastId = read.notes?.["ranks"];
           if (leastId === undefined) return read;
-          const where = compareColumn("id", "gte", { operand: leastId });
+          const where = buildColumnComparison("id", "gte", { operand: leastId });
           return {
             ...read,
             from: { relation: { schema: "zoo_archive", name: "keeper" } },
@@ -83,7 +83,7 @@ const ranks = definePlugin({
   },
 });
 
-const metadata = documentOf([
+const metadata = buildMetadataDocument([
   table("zoo.keeper", {
     array_relationships: [
       {
@@ -139,7 +139,7 @@ test("X-ROW-1 writes change no other rows, and return the rows that they have wr
   expect((await api.post("/keeper?select=id", { headers: upsert, body })).json()).toEqual([{ id: 1 }]);
 });
 
-test("X-ROW-1 the rule is called for functions that lead to the rows, and may refuse the plan", async () => {
+test("X-ROW-1 the rule is called for functions that lead to the rows, and may reject the plan", async () => {
   expect(await get("/keeper?select=animals_of(name)")).toMatchObject({ message: "not from keeper by animals_of" });
 });
 

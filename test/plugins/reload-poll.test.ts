@@ -26,13 +26,13 @@ const startObserved = async (options: StartOptions = {}) => {
 };
 
 /** The checksum of the catalogs that the last load has read. */
-const versionOf = async (api: TestApi): Promise<unknown> => {
+const loadVersion = async (api: TestApi): Promise<unknown> => {
   await api.reload();
   return api.relApi.model().pluginFacts["reload-poll"];
 };
 
 /** The parts of the checksum that belong to the whole server. `except`: a role whose settings do not count. */
-const rolesOf = async (except = ""): Promise<string> =>
+const readRoles = async (except = ""): Promise<string> =>
   JSON.stringify(
     await db.query(
       "select (select json_agg(r order by r.oid) from pg_roles r) as roles, (select json_agg(m order by m.roleid, m.member) from pg_auth_members m) as members, (select json_agg(s order by s.setdatabase, s.setrole) from pg_db_role_setting s where s.setrole is distinct from to_regrole($1)) as settings",
@@ -69,7 +69,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
 
   test("R-SC-9 a change of any part of the schema changes the checksum", async () => {
     const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
-    let version = await versionOf(api);
+    let version = await loadVersion(api);
     expect(version).toMatch(/^-?\d+$/);
     for (const change of [
       "alter table sea.polled add more int",
@@ -95,7 +95,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
       "drop table sea.polled cascade",
     ]) {
       await db.query(change);
-      const newVersion = await versionOf(api);
+      const newVersion = await loadVersion(api);
       expect([change, newVersion !== version]).toEqual([change, true]);
       version = newVersion;
     }
@@ -113,16 +113,16 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await setIn("template1", kilobytes);
     // other test files may change roles of the server meanwhile, so this is repeated then
     await until(async () => {
-      const [otherRoles, version] = [await rolesOf(role), await versionOf(api)];
+      const [otherRoles, version] = [await readRoles(role), await loadVersion(api)];
       await setIn("template1", ++kilobytes);
-      const newVersion = await versionOf(api);
-      if ((await rolesOf(role)) !== otherRoles) return false;
+      const newVersion = await loadVersion(api);
+      if ((await readRoles(role)) !== otherRoles) return false;
       expect(newVersion).toBe(version);
       return true;
     }, "other files change no roles and settings meanwhile");
-    const version = await versionOf(api);
+    const version = await loadVersion(api);
     await setIn(name, kilobytes);
-    expect(await versionOf(api)).not.toBe(version);
+    expect(await loadVersion(api)).not.toBe(version);
     await db.query(`drop owned by ${role}; drop role ${role}`);
     await api.close();
   });
@@ -135,7 +135,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     const client = await db.connect();
     // roles and settings belong to the whole server, so this is repeated if another test file has changed them
     await until(async () => {
-      const [roles, version] = [await rolesOf(), await versionOf(api)];
+      const [roles, version] = [await readRoles(), await loadVersion(api)];
       for (let turn = 0; turn < 2; turn++) {
         await client.query("insert into sea.busy select generate_series(1, 100)");
         await client.query("vacuum analyze sea.busy");
@@ -149,8 +149,8 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
         await client.query("create function pg_temp.own() returns int language sql as 'select 1'");
         await client.query("drop view mine_too; drop table mine; drop function pg_temp.own()");
       }
-      const newVersion = await versionOf(api);
-      if ((await rolesOf()) !== roles) return false;
+      const newVersion = await loadVersion(api);
+      if ((await readRoles()) !== roles) return false;
       expect(newVersion).toBe(version);
       return true;
     }, "other files change no roles and settings meanwhile");

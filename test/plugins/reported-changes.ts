@@ -1,5 +1,5 @@
 import { definePlugin } from "../../core/index.ts";
-import { liveQueriesService, watchChangesHook, type Changed, type Interest } from "../../plugins/live/api.ts";
+import { liveQueriesService, watchChangesHook, type ReportChange, type Interest } from "../../plugins/live/api.ts";
 
 /** Runs live queries again when `NOTIFY app_changes, 'public.price'` names a relation that they read. `reported` lists
  *  the relations whose every change is reported in this way. */
@@ -9,7 +9,7 @@ export const reportedChanges = (channel: string, reported: ReadonlySet<string>) 
     requires: ["live-queries"],
     before: ["replication-changes", "notify-changes", "poll-changes"],
     apply: (_hooks, context) => {
-      const watched = new Map<Changed, Interest>();
+      const watched = new Map<ReportChange, Interest>();
       let isDeaf = false;
       const setDeaf = (value: boolean): void => {
         isDeaf = value;

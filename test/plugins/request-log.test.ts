@@ -1,6 +1,6 @@
 /** The plugin of the guide about SQL fragments. */
 import { expect, test } from "vitest";
-import { ident, integer, join, literal, sql, toStatement, value } from "../../core/index.ts";
+import { quoteIdentifier, inlineInteger, joinSql, quoteLiteral, sql, compileSql, bindValue } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { requestLog } from "./request-log.ts";
@@ -18,12 +18,14 @@ test("X-STEP-1 a plugin writes its own table with quoted names and bound values"
 });
 
 test("R-PROF-5 fragments quote names and bind values, as the guide shows", () => {
-  const text = (fragment: Parameters<typeof toStatement>[0]): string => toStatement(fragment).text;
-  expect(text(ident("app", 'odd"name'))).toBe('"app"."odd""name"');
-  expect(toStatement(value("x'y", "text"))).toEqual({ text: "$1::text", slots: [{ fixed: "x'y" }] });
-  expect(text(join([ident("a"), ident("b")], " and "))).toBe('"a" and "b"');
-  expect(text(literal("it's"))).toBe("'it''s'");
-  expect(text(integer(10))).toBe("10");
+  const text = (fragment: Parameters<typeof compileSql>[0]): string => compileSql(fragment).text;
+  expect(text(quoteIdentifier("app", 'odd"name'))).toBe('"app"."odd""name"');
+  expect(compileSql(bindValue("x'y", "text"))).toEqual({ text: "$1::text", slots: [{ fixed: "x'y" }] });
+  expect(text(joinSql([quoteIdentifier("a"), quoteIdentifier("b")], " and "))).toBe('"a" and "b"');
+  expect(text(quoteLiteral("it's"))).toBe("'it''s'");
+  expect(text(inlineInteger(10))).toBe("10");
   // @ts-expect-error: a string is no fragment
-  expect(() => sql`select ${"text"}`).toThrow("expected an SQL fragment, not a string: use ident() or value()");
+  expect(() => sql`select ${"text"}`).toThrow(
+    "expected an SQL fragment, not a string: use quoteIdentifier() or bindValue()",
+  );
 });

@@ -1,22 +1,22 @@
-import { definePlugin, ident, join, sql, value } from "../../core/index.ts";
+import { definePlugin, quoteIdentifier, joinSql, sql, bindValue } from "../../core/index.ts";
 
 /** Inserts a row for each answered request: `requestLog("app", "request_log")`. */
 export const requestLog = (schema: string, table: string) =>
   definePlugin({
     name: "request-log",
     apply: (_hooks, context) => {
-      const columns = join(["method", "path", "status", "role"].map((name) => ident(name)));
+      const columns = joinSql(["method", "path", "status", "role"].map((name) => quoteIdentifier(name)));
       context.addStep({
         name: "request-log",
         afterResponse: ({ method, path, session }, { status }) => {
-          const values = join([
-            value(method, "text"),
-            value(path, "text"),
-            value(String(status), "int4"),
-            value(session?.role ?? null, "text"),
+          const values = joinSql([
+            bindValue(method, "text"),
+            bindValue(path, "text"),
+            bindValue(String(status), "int4"),
+            bindValue(session?.role ?? null, "text"),
           ]);
           context
-            .query(sql`insert into ${ident(schema, table)} (${columns}) values (${values})`)
+            .query(sql`insert into ${quoteIdentifier(schema, table)} (${columns}) values (${values})`)
             .catch((error: unknown) => {
               context.logger.error("a request is not in the log table", { cause: String(error) });
             });

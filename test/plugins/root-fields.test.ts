@@ -384,8 +384,8 @@ describe("fields under a namespace", async () => {
   });
 });
 
-describe("refusals", () => {
-  const errorOf = async (...parts: readonly Plugin[]): Promise<string> => {
+describe("rejections", () => {
+  const readStartError = async (...parts: readonly Plugin[]): Promise<string> => {
     const lines: string[] = [];
     const write = process.stderr.write;
     process.stderr.write = ((line: string) => lines.push(line) > 0) as typeof write;
@@ -418,8 +418,8 @@ describe("refusals", () => {
       "it is served by output, and in query_root only",
     ],
     ["an undeclared statement", "query_root", field({ statement: "none" }), 'no plugin declares the statement "none"'],
-  ])("X-GQL-1 %s is refused, and the plugin named", async (_, scope, rootField, message) => {
-    expect(await errorOf(adding("careless", scope, () => ({ mine: rootField })))).toContain(
+  ])("X-GQL-1 %s is rejected, and the plugin named", async (_, scope, rootField, message) => {
+    expect(await readStartError(adding("careless", scope, () => ({ mine: rootField })))).toContain(
       `plugin \\"careless\\" gives field \\"mine\\" of type \\"${scope === "row" ? "artist" : scope === "query_root" ? scope : "album_aggregate_fields"}\\": ${message.replaceAll('"', '\\"')}`,
     );
   });
@@ -438,9 +438,9 @@ describe("refusals", () => {
     ["overwrites it", adding("second", "query_root", () => ({ mine: run })), "second"],
     ["would yield", yielding, "yields"],
     ["gives a part of the surface", adding("lists", "query_root", () => ({ mine: listedField })), "lists"],
-  ])("X-GQL-5 one field given by two plugins is refused, also where the other %s", async (_, otherPlugin, name) => {
+  ])("X-GQL-5 one field given by two plugins is rejected, also where the other %s", async (_, otherPlugin, name) => {
     expect(
-      await errorOf(
+      await readStartError(
         adding("first", "query_root", () => ({ mine: run })),
         otherPlugin,
       ),

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import {
   definePlugin,
-  createFieldsLogger,
-  transactionSignal,
+  adaptFieldsFirstLogger,
+  transactionEndedSignal,
   type Logger,
   type EndedTransaction,
 } from "../../core/index.ts";
@@ -14,7 +14,7 @@ test("X-SIG-1 a listener gets each transaction, with its request, times and resu
   const transactions: EndedTransaction[] = [];
   const listener = definePlugin({
     name: "listener",
-    apply: (_, context) => context.use(transactionSignal).listen((event) => transactions.push(event)),
+    apply: (_, context) => context.use(transactionEndedSignal).listen((event) => transactions.push(event)),
   });
   const api = await startApi({ parts: [listener] });
   transactions.length = 0;
@@ -46,7 +46,7 @@ test("X-SIG-1 an error of a listener is logged, and changes no response", async 
   const brokenListener = definePlugin({
     name: "broken",
     apply: (_, context) =>
-      context.use(transactionSignal).listen(() => {
+      context.use(transactionEndedSignal).listen(() => {
         throw new Error("oh");
       }),
   });
@@ -58,7 +58,7 @@ test("X-SIG-1 an error of a listener is logged, and changes no response", async 
 test("X-LOG-2 X-LOG-2a log lines reach a logger that takes fields first, and a plugin that sends them elsewhere", async () => {
   const lines: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
-  const fieldsLogger = createFieldsLogger({
+  const fieldsLogger = adaptFieldsFirstLogger({
     error: write("error"),
     warn: write("warn"),
     info: write("info"),

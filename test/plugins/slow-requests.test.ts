@@ -19,7 +19,7 @@ const startWatched = async (options: StartOptions = {}) => {
 };
 
 describe("X-STEP-1 a step around each request", () => {
-  test("the step gets the result of the request", async () => {
+  test("X-STEP-1 the step gets the result of the request", async () => {
     const patient = await startWatched({ slowAfter: 60_000 });
     await patient.api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
     expect(patient.warnings()).toEqual([]);
@@ -32,7 +32,7 @@ describe("X-STEP-1 a step around each request", () => {
     ]);
   });
 
-  test("the step gets the key of the plan that was run", async () => {
+  test("X-STEP-1 the step gets the key of the plan that was run", async () => {
     const keys: (string | undefined)[] = [];
     const counting = definePlugin({
       name: "counting",
@@ -52,21 +52,21 @@ describe("X-STEP-1 a step around each request", () => {
     expect(new Set([key, otherKey, queryKey]).size).toBe(3);
   });
 
-  test("G-ERR-9 callers are refused with the messages of each surface", async () => {
+  test("G-ERR-9 callers are rejected with the messages of each surface", async () => {
     const { api } = await startWatched({ bannedRoles: ["sea_clerk"] });
     const clerk = bearer({ role: "sea_clerk" });
-    const refusal = await api.get("/ports", { headers: clerk });
-    expect(refusal.status).toBe(403);
-    expect(refusal.json()).toMatchObject({ code: "role-banned", message: "Requests of this role are refused" });
+    const rejection = await api.get("/ports", { headers: clerk });
+    expect(rejection.status).toBe(403);
+    expect(rejection.json()).toMatchObject({ code: "role-banned", message: "Requests of this role are rejected" });
     const answer = await api.post("/v1/graphql", { headers: clerk, body: { query: "{ __typename }" } });
     expect([answer.status, answer.json()]).toEqual([
       403,
-      { errors: [{ message: "Requests of this role are refused", extensions: { path: "$", code: "role-banned" } }] },
+      { errors: [{ message: "Requests of this role are rejected", extensions: { path: "$", code: "role-banned" } }] },
     ]);
     expect((await api.get("/ports")).status).toBe(200);
   });
 
-  test("an error of a step after the response is logged and changes nothing", async () => {
+  test("X-STEP-1 an error of a step after the response is logged and changes nothing", async () => {
     const faulty = definePlugin({
       name: "faulty",
       apply: (_, context) =>
@@ -93,6 +93,6 @@ describe("X-STEP-1 a step around each request", () => {
 test("X-SET-3 a settings page lists the rows of the plugin", () => {
   expect(buildSettingRows([slowRequests])).toEqual([
     "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
-    "| `BANNED_ROLES` |  | `[]` | roles whose requests are refused |",
+    "| `BANNED_ROLES` |  | `[]` | roles whose requests are rejected |",
   ]);
 });

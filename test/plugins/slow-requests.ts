@@ -13,7 +13,7 @@ const settings = [
     environment: ["BANNED_ROLES"],
     kind: settingKinds.listOf("names of roles"),
     default: [],
-    description: "roles whose requests are refused",
+    description: "roles whose requests are rejected",
   }),
 ] as const;
 
@@ -21,7 +21,7 @@ declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof settings> {}
 }
 
-/** Logs slow answers, and refuses the requests of some roles. */
+/** Logs slow answers, and rejects the requests of some roles. */
 export const slowRequests = definePlugin({
   name: "slow-requests",
   settings,
@@ -30,7 +30,7 @@ export const slowRequests = definePlugin({
       name: "slow-requests",
       afterAuthorize: ({ session }) => {
         if (!context.options.bannedRoles.includes(session.role)) return undefined;
-        throw new RelApiError({ code: "role-banned", status: 403, message: "Requests of this role are refused" });
+        throw new RelApiError({ code: "role-banned", status: 403, message: "Requests of this role are rejected" });
       },
       afterResponse: ({ method, path }, { durationMs, status, session }) => {
         if (durationMs < context.options.slowAfter) return;

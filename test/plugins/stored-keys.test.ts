@@ -5,15 +5,15 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { storedKeys } from "./stored-keys.ts";
 
-const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+const computeHash = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [storedKeys] }));
 await api.sql(`
   create schema app;
   create table app.api_key (hash text primary key, role text not null, owner text not null, expires_at timestamptz not null);
   insert into app.api_key values
-    ('${hashOf("open sesame")}', 'music_reader', '7', 'infinity'),
-    ('${hashOf("too late")}', 'music_reader', '8', '2000-01-01');
+    ('${computeHash("open sesame")}', 'music_reader', '7', 'infinity'),
+    ('${computeHash("too late")}', 'music_reader', '8', '2000-01-01');
   create function who() returns json language sql stable as $$
     select json_build_object('role', current_user, 'user', nullif(current_setting('session.user_id', true), '')) $$;
   grant execute on function who() to music_reader, music_nobody;
@@ -27,13 +27,13 @@ test("R-AUT-6 the role of a caller comes from the table", async () => {
   expect((await api.get("/rpc/who")).json()).toEqual({ role: "music_nobody", user: null });
 });
 
-test.each(["unknown", "too late", "'; drop table app.api_key; --"])("R-AUT-9 the key %j is refused", async (key) => {
+test.each(["unknown", "too late", "'; drop table app.api_key; --"])("R-AUT-9 the key %j is rejected", async (key) => {
   const answer = await withKey(key);
   expect([answer.status, answer.json().message]).toEqual([401, "unknown API key"]);
 });
 
 test("R-AUT-15 a key that is removed closes its open sockets", async () => {
-  await api.sql(`insert into app.api_key values ('${hashOf("lent")}', 'music_reader', '9', 'infinity')`);
+  await api.sql(`insert into app.api_key values ('${computeHash("lent")}', 'music_reader', '9', 'infinity')`);
   const socket = await openSocket(api);
   await socket.init({ "x-api-key": "lent" });
   await api.sql(`delete from app.api_key where owner = '9'; notify api_key_changed`);

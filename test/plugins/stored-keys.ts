@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import {
   definePlugin,
-  defineQuestion,
+  defineCacheQuestion,
   sql,
   Stage,
-  tokenRefused,
-  value,
+  tokenRejected,
+  bindValue,
   type Ask,
   type Session,
 } from "../../core/index.ts";
@@ -16,8 +16,8 @@ interface Key {
   readonly owner: string;
 }
 
-const ROLE = defineQuestion("role", ({ role }: Key) => role);
-const OWNER = defineQuestion("owner", ({ owner }: Key) => owner);
+const ROLE = defineCacheQuestion("role", ({ role }: Key) => role);
+const OWNER = defineCacheQuestion("owner", ({ owner }: Key) => owner);
 
 const sessionOfKey = (ask: Ask<Key>): Session => {
   const role = ask(ROLE);
@@ -36,9 +36,9 @@ export const storedKeys = definePlugin({
       if (key === undefined) return undefined; // the scheme does not apply, so the next one runs
       const hash = createHash("sha256").update(key).digest("hex");
       const [row] = await context.query<Key>(
-        sql`select role, owner from app.api_key where hash = ${value(hash, "text")} and expires_at > pg_catalog.now()`,
+        sql`select role, owner from app.api_key where hash = ${bindValue(hash, "text")} and expires_at > pg_catalog.now()`,
       );
-      if (row === undefined) throw tokenRefused("unknown API key");
+      if (row === undefined) throw tokenRejected("unknown API key");
       return sessions.getAndCommit(row);
     });
     const checkSockets = (): void => context.use(credentialsChangedSignal).emit(undefined);

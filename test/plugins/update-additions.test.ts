@@ -148,7 +148,7 @@ describe("arguments of plugins in updates", () => {
     });
   });
 
-  test("X-GQL-10 a column that an operator sets too is refused", async () => {
+  test("X-GQL-10 a column that an operator sets too is rejected", async () => {
     expect(await write('update_piece(where: {}, _set: {name: "x"}, _from_third: true) { affected_rows }')).toBe(
       "$.selectionSet.update_piece.args: Column found in multiple operators: ['name'].",
     );

@@ -6,7 +6,7 @@ import { asAdmin, capabilities, startApi, type Answer, type HeaderValues } from 
 import { testDatabase } from "../support/database.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -73,7 +73,7 @@ type BatchPart = {
 const batch = (body: readonly BatchPart[] | unknown, headers: HeaderValues = {}, target = api) =>
   target.post("/api/batch", { body, headers });
 const representation = { Prefer: "return=representation" };
-const countOf = async (name: string): Promise<number> =>
+const countAuthors = async (name: string): Promise<number> =>
   (await database.query<{ n: number }>("select count(*)::int as n from press.author where name = $1", [name]))[0]?.n ??
   -1;
 
@@ -105,7 +105,7 @@ describe("requests of a batch", () => {
       null,
       1,
     ]);
-    expect(await countOf("Ben")).toBe(0);
+    expect(await countAuthors("Ben")).toBe(0);
   });
 
   test("P-BAT-1 X-CALL-1a paths and headers of a batch may contain any characters", async () => {
@@ -197,7 +197,7 @@ describe("requests of a batch", () => {
     ["/author?id=eq.$1.constructor", "no such value"],
     ["/author?id=eq.$1[7].id", "no such value"],
     [`/author?id=eq.$1${"[0]".repeat(501)}`, 'a reference to "1" has more than 500 steps'],
-  ])("P-BAT-3 a reference is refused: %s", async (path, message) => {
+  ])("P-BAT-3 a reference is rejected: %s", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path }]);
     expect(answer.status).toBe(400);
     if (message !== "column") expect(answer.json().message).toContain(message);
@@ -213,13 +213,13 @@ describe("references to whole answers, lists and other names", () => {
     ...(id === undefined ? {} : { id }),
   });
   const rollback = { prefer: "tx=rollback" };
-  const bodiesOf = (answer: Answer): readonly any[] => {
+  const readBodies = (answer: Answer): readonly any[] => {
     expect(answer.status, answer.text).toBe(200);
     return answer.json().map(({ body }: { readonly body: unknown }) => body);
   };
 
   test("P-BAT-2 P-BAT-3 the whole value that a function returns can be referenced", async () => {
-    const [id, read, , insertPart, listPart] = bodiesOf(
+    const [id, read, , insertPart, listPart] = readBodies(
       await batch(
         [
           { method: "POST", path: "/rpc/write_it", body: { name: "Whole" }, id: "made" },
@@ -239,7 +239,7 @@ describe("references to whole answers, lists and other names", () => {
   });
 
   test.each(["numbers", "texts"])("P-BAT-2 %s that a function returns can be referenced by item", async (name) => {
-    const [all, echo] = bodiesOf(
+    const [all, echo] = readBodies(
       await batch([
         { path: `/rpc/${name}` },
         { method: "POST", path: "/rpc/echo", body: { given: ["$1[1]", "$1", "$1[*]"] } },
@@ -250,7 +250,7 @@ describe("references to whole answers, lists and other names", () => {
 
   test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters", async () => {
     const names = ["One", 'T"w\\o', "Th,ree)"];
-    const [insertedRows, foundRows, inTree, echo, noRows, otherRows] = bodiesOf(
+    const [insertedRows, foundRows, inTree, echo, noRows, otherRows] = readBodies(
       await batch(
         [
           { ...insert(names.map((name) => ({ name }))), path: "/author?select=id,name" },
@@ -271,7 +271,7 @@ describe("references to whole answers, lists and other names", () => {
   });
 
   test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter", async () => {
-    const [, , foundRows, echo] = bodiesOf(
+    const [, , foundRows, echo] = readBodies(
       await batch([
         { method: "POST", path: "/rpc/nothing" },
         { method: "POST", path: "/rpc/echo", body: { given: [{ id: 1 }, { id: null }] } },
@@ -283,7 +283,7 @@ describe("references to whole answers, lists and other names", () => {
   });
 
   test('P-BAT-2 P-BAT-3 $1["…"] names a member that has any characters', async () => {
-    const [, echo, foundRows] = bodiesOf(
+    const [, echo, foundRows] = readBodies(
       await batch([
         { path: '/author?name=eq.Ann&select="from.where":name,"q\\"x":id' },
         {
@@ -298,7 +298,7 @@ describe("references to whole answers, lists and other names", () => {
   });
 
   test("P-BAT-2 a reference in place of a body sends the earlier response", async () => {
-    const [firstBody, secondBody] = bodiesOf(
+    const [firstBody, secondBody] = readBodies(
       await batch(
         [
           { method: "POST", path: "/rpc/echo", body: { given: [{ name: "Copied" }] } },
@@ -320,7 +320,7 @@ describe("references to whole answers, lists and other names", () => {
     ["/author?id=eq.$1.name.x", "no such value"],
     ['/author?id=eq.$1["a\\q"]', "the text in brackets is not JSON"],
     ["/author?id=eq.$nobody", 'there is no request "nobody" with a body before this one'],
-  ])("P-BAT-3 P-BAT-4 %s is refused with its position", async (path, message) => {
+  ])("P-BAT-3 P-BAT-4 %s is rejected with its position", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path, id: "second" }]);
     expect([answer.status, answer.json()]).toEqual([
       400,
@@ -343,7 +343,7 @@ describe("the cost of a batch", () => {
       n,
     );
 
-  test("P-BAT-6 an unterminated string is refused in time linear in its length", async () => {
+  test("P-BAT-6 an unterminated string is rejected in time linear in its length", async () => {
     const open = (n: number): string => `"${String.raw`\"`.repeat(n)}`;
     const answer = await api.post("/api/batch", {
       body: open(100_000),
@@ -436,7 +436,7 @@ describe("the transaction of a batch", () => {
     ]);
     expect(answer.status).toBe(409);
     expect(answer.json()).toMatchObject({ code: "23505", request: 2, id: "twice" });
-    expect([await countOf("Dee"), await countOf("Eve")]).toEqual([0, 0]);
+    expect([await countAuthors("Dee"), await countAuthors("Eve")]).toEqual([0, 0]);
     const unknown = await batch([{ method: "POST", path: "/author", body: { name: "Dee" } }, { path: "/nosuch" }]);
     expect([unknown.status, unknown.json().code, unknown.json().request]).toEqual([404, "PGRST205", 2]);
     const singular = await batch([
@@ -449,7 +449,7 @@ describe("the transaction of a batch", () => {
       },
     ]);
     expect([singular.status, singular.json().code]).toEqual([406, "PGRST116"]);
-    expect(await countOf("Dee")).toBe(0);
+    expect(await countAuthors("Dee")).toBe(0);
   });
 
   test("P-BAT-4 deferred constraints are checked at the end of the batch", async () => {
@@ -476,8 +476,8 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-5 a reading request may not write, and the next request may", async () => {
-    const refusal = await batch([{ path: "/rpc/write_it?name=Sly" }]);
-    expect(refusal.json()).toMatchObject({ code: "25006", request: 1 });
+    const rejection = await batch([{ path: "/rpc/write_it?name=Sly" }]);
+    expect(rejection.json()).toMatchObject({ code: "25006", request: 1 });
     const answer = await batch([
       { path: "/author?select=name&name=eq.Ann" },
       { method: "POST", path: "/rpc/write_it", body: { name: "Fay" } },
@@ -485,7 +485,7 @@ describe("the transaction of a batch", () => {
       { method: "DELETE", path: "/author?name=eq.Fay" },
     ]);
     expect(answer.json()[2].body).toEqual([{ id: answer.json()[1].body }]);
-    expect(await countOf("Sly")).toBe(0);
+    expect(await countAuthors("Sly")).toBe(0);
   });
 
   test("P-BAT-5 R-TX-16 the pre-request function runs for each request, whose settings do not affect the next one", async () => {
@@ -575,7 +575,7 @@ describe("the transaction of a batch", () => {
       [{ name: "Gus" }],
       [{ name: "Gus" }],
     ]);
-    expect(await countOf("Gus")).toBe(0);
+    expect(await countAuthors("Gus")).toBe(0);
   });
 
   test("P-BAT-7 X-CALL-5 the caller of the batch is that of each request, with its rights", async () => {
@@ -583,8 +583,8 @@ describe("the transaction of a batch", () => {
     const write = { method: "POST", path: "/author", body: { name: "Hal" } };
     const clerk = bearer({ role: "sea_clerk" });
     expect((await batch([read], clerk)).json()[0].body).toEqual([{ name: "Ann" }]);
-    const refusal = await batch([read, write], clerk);
-    expect([refusal.status, refusal.json().code, refusal.json().request]).toEqual([403, "42501", 2]);
+    const rejection = await batch([read, write], clerk);
+    expect([rejection.status, rejection.json().code, rejection.json().request]).toEqual([403, "42501", 2]);
     const foreignAnswer = await batch([{ ...read, headers: { Authorization: "Bearer x" } }], clerk);
     expect([foreignAnswer.status, foreignAnswer.json().message]).toEqual([
       400,
@@ -596,7 +596,7 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-7 roles of the metadata have their permissions in a batch", async () => {
-    const metadata = documentOf([
+    const metadata = buildMetadataDocument([
       table("press.author", {
         select_permissions: permissions({ guest: { columns: ["id", "name"], filter: { name: { _neq: "Ann" } } } }),
         insert_permissions: permissions({
@@ -614,9 +614,9 @@ describe("the transaction of a batch", () => {
     const guest = bearer({ role: "guest" });
     const fine = await batch([add("Gil"), { path: "/author?select=name" }], guest, governedApi);
     expect(fine.json()[1].body).toEqual([{ name: "Gil" }]);
-    const refusal = await batch([add("Gem"), add("Ida")], guest, governedApi);
-    expect([refusal.status, refusal.json().request]).toEqual([403, 2]);
-    expect([await countOf("Gem"), await countOf("Gil")]).toEqual([0, 1]);
+    const rejection = await batch([add("Gem"), add("Ida")], guest, governedApi);
+    expect([rejection.status, rejection.json().request]).toEqual([403, 2]);
+    expect([await countAuthors("Gem"), await countAuthors("Gil")]).toEqual([0, 1]);
     await database.query("delete from press.author where name = 'Gil'");
   });
 
@@ -635,7 +635,7 @@ describe("the transaction of a batch", () => {
       "batch-malformed",
       "request 2: the path is not one of a table or function",
     ]);
-    expect(await countOf("Inner")).toBe(0);
+    expect(await countAuthors("Inner")).toBe(0);
   });
 
   test("P-BAT-4 P-BAT-6 paths of other surfaces cannot be requests of a batch", async () => {
@@ -653,7 +653,7 @@ describe("the transaction of a batch", () => {
       });
       expect([answer.status, answer.json().code], path).toEqual([400, "batch-malformed"]);
     }
-    expect(await countOf("Inner")).toBe(0);
+    expect(await countAuthors("Inner")).toBe(0);
     await rootApi.close();
   });
 
@@ -715,7 +715,7 @@ describe("limits of a batch", () => {
     ],
     ["an id that is a number", [{ path: "/author", id: "1" }], "request 1: the id is not a name"],
     ["too many", Array(51).fill({ path: "/author" }), "the batch has 51 requests, and at most 50 are allowed"],
-  ])("P-BAT-6 a batch is refused: %s", async (_, body, message) => {
+  ])("P-BAT-6 a batch is rejected: %s", async (_, body, message) => {
     const answer = await api.post("/api/batch", { body, headers: { "content-type": "application/json" } });
     expect([answer.status, answer.json().message]).toEqual([400, expect.stringContaining(message)]);
   });
@@ -776,7 +776,7 @@ describe("limits of a batch", () => {
     async (path) => {
       const answer = await batch([add2("Event"), { path, headers: { accept: "text/event-stream" } }]);
       expect([answer.status, answer.json()]).toMatchObject([406, { code: "stream-not-callable", request: 2 }]);
-      expect(await countOf("Event")).toBe(0);
+      expect(await countAuthors("Event")).toBe(0);
       await expect(
         api.relApi.rest({ path, headers: { accept: "text/event-stream" }, session: { role: "sea_anon" } }),
       ).rejects.toMatchObject({ status: 406, code: "stream-not-callable" });
@@ -791,7 +791,7 @@ describe("limits of a batch", () => {
     const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limitedApi);
     expect(answer.status, answer.text).toBe(status);
     if (limit !== undefined) expect(answer.json()).toMatchObject({ code: "PGRSTX05", request: 2 });
-    expect(await countOf("Costly")).toBe(status === 200 ? 1 : 0);
+    expect(await countAuthors("Costly")).toBe(status === 200 ? 1 : 0);
     await database.query("delete from press.author where name = 'Costly'");
     await limitedApi.close();
   });
@@ -805,21 +805,21 @@ describe("limits of a batch", () => {
     );
     expect(answer.status, answer.text).toBe(200);
     expect(JSON.parse(answer.json()[1].headers["x-relapi-why"])).toMatchObject({ role: "sea_anon" });
-    expect(await countOf("Told")).toBe(1);
+    expect(await countAuthors("Told")).toBe(1);
     await database.query("delete from press.author where name = 'Told'");
     await explainingApi.close();
   });
 
-  test("P-BAT-4 R-LIM-6 a refused batch has the time of the next attempt in Retry-After", async () => {
+  test("P-BAT-4 R-LIM-6 a rejected batch has the time of the next attempt in Retry-After", async () => {
     const limitedApi = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
     const answer = await batch([add2("Often"), add2("Oftener")], {}, limitedApi);
     expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
-    expect(await countOf("Often")).toBe(0);
+    expect(await countAuthors("Often")).toBe(0);
     await limitedApi.close();
   });
 
-  test("P-BAT-1 other methods are refused, and OPTIONS lists the allowed ones", async () => {
+  test("P-BAT-1 other methods are rejected, and OPTIONS lists the allowed ones", async () => {
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
       const answer = await api.request(method, "/api/batch");
       expect([answer.status, answer.headers["allow"]], method).toEqual([405, "OPTIONS,POST"]);

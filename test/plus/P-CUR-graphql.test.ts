@@ -5,7 +5,7 @@ import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, object, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
@@ -66,7 +66,7 @@ const walk = async (
   return direction === "after" ? pages : pages.reverse();
 };
 
-const idsOf = async (argumentText: string, table = "mart_item"): Promise<readonly number[]> => {
+const fetchIds = async (argumentText: string, table = "mart_item"): Promise<readonly number[]> => {
   const { data } = await api.gql(`{ ${table}(${argumentText}) { id } }`);
   return data[table].map(({ id }: { readonly id: number }) => id);
 };
@@ -84,7 +84,7 @@ describe("root fields", () => {
       "where: {price: {_gt: 0}} order_by: [{seller: {name: desc}}, {id: asc}]",
     ],
   ])("P-CUR-7 the pages in both directions contain every row: %s", async (argumentText, list) => {
-    const all = await idsOf(list);
+    const all = await fetchIds(list);
     const forward = await walk(argumentText);
     expect(forward.map(({ length }) => length).slice(0, -1)).toEqual(forward.slice(1).map(() => 4));
     expect(forward.flat()).toEqual(all);
@@ -94,7 +94,7 @@ describe("root fields", () => {
   test.each(types)("P-CUR-7 the pages ordered by %s contain every row in both directions", async (type) => {
     const column = `c${types.indexOf(type)}`;
     for (const order of ["asc", "desc", "asc_nulls_first", "desc_nulls_last"]) {
-      const expected = await idsOf(`order_by: [{${column}: ${order}}, {id: asc}]`, "mart_typed");
+      const expected = await fetchIds(`order_by: [{${column}: ${order}}, {id: asc}]`, "mart_typed");
       expect(expected).toHaveLength(ORDERED_ROWS);
       for (const direction of ["after", "before"] as const)
         expect((await walk(`order_by: {${column}: ${order}}`, direction, "mart_typed")).flat(), order).toEqual(
@@ -170,7 +170,7 @@ describe("root fields", () => {
       const list = argumentText.includes("order_by")
         ? argumentText
         : `${argumentText} order_by: [{kind: asc}, {id: asc}]`;
-      const all = await idsOf(list);
+      const all = await fetchIds(list);
       expect(all).toHaveLength(3);
       const ids: number[] = [];
       for (let cursor: string | null = null, isMore = true; isMore;) {
@@ -199,7 +199,7 @@ describe("root fields", () => {
       "distinct_on: [kind], order_by: {price: asc}",
       '"distinct_on" columns must match initial "order_by" columns',
     ],
-  ])("P-CUR-7 P-CUR-8 an invalid connection is refused: %s", async (_, argumentText, message) => {
+  ])("P-CUR-7 P-CUR-8 an invalid connection is rejected: %s", async (_, argumentText, message) => {
     const { errors } = await api.gql(`{ mart_item_connection(${argumentText}) { edges { cursor } } }`);
     expect(errors).toEqual([
       {
@@ -209,7 +209,7 @@ describe("root fields", () => {
     ]);
   });
 
-  test("P-CUR-8 a cursor of another table, order or distinct_on is refused", async () => {
+  test("P-CUR-8 a cursor of another table, order or distinct_on is rejected", async () => {
     const { data } = await api.gql(
       "{ mart_item_connection(first: 1, order_by: {kind: asc}) { pageInfo { endCursor } } }",
     );
@@ -241,7 +241,7 @@ test("P-CUR-7 lists, aggregates and keys stay, and graphql-js accepts the schema
   expect(String(schema.getSubscriptionType()?.getFields()["mart_item_connection"]?.type)).toBe("mart_itemConnection!");
 });
 
-const metadata = documentOf([
+const metadata = buildMetadataDocument([
   table("mart.seller", {
     array_relationships: [
       {
@@ -329,7 +329,7 @@ describe("names", () => {
       forGraphql({
         ...settings,
         dbSchemas: ["odd"],
-        metadata: documentOf([
+        metadata: buildMetadataDocument([
           { table: { schema: "odd", name: "PageInfo" }, configuration: { custom_name: "PageInfo" } },
           { table: { schema: "odd", name: "item" }, configuration: { custom_name: "item" } },
         ]),
@@ -343,7 +343,7 @@ describe("names", () => {
       forGraphql({
         ...settings,
         dbSchemas: ["taken"],
-        metadata: documentOf([custom("item"), custom("item_connection")]),
+        metadata: buildMetadataDocument([custom("item"), custom("item_connection")]),
       }),
     );
     expect((await takenNamesApi.gql("{ item_connection { id } }")).data).toEqual({ item_connection: [{ id: 5 }] });

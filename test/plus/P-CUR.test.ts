@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { definePlugin, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type Answer, type StartOptions } from "../support/api.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -38,7 +38,7 @@ await api.sql(`
 await api.reload();
 
 /** The target of each relation in `Link`, below the path. */
-const linksOf = (answer: Answer): Readonly<Record<string, string>> =>
+const parseLinks = (answer: Answer): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...(answer.headers["link"] ?? "").matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, target = "", rel = ""]) => [
       rel,
@@ -55,7 +55,7 @@ const walk = async (path: string, query: string, rel: "next" | "prev"): Promise<
     const answer: Answer = await api.get(path + next);
     expect(answer.status, answer.text).toBe(200);
     pages.push(answer.json());
-    next = linksOf(answer)[rel];
+    next = parseLinks(answer)[rel];
     if (pages.length > 60) throw new Error("the pages do not end");
   }
   return pages;
@@ -102,7 +102,7 @@ describe("pages of rows", () => {
     for (
       let next: string | undefined = last;
       next !== undefined;
-      next = linksOf(await api.get(`/buoy_log${last}`))["next"]
+      next = parseLinks(await api.get(`/buoy_log${last}`))["next"]
     )
       last = next;
     const backward = await walk("/buoy_log", last, "prev");
@@ -124,7 +124,7 @@ describe("pages of rows", () => {
       expect(expected).toHaveLength(ORDERED_ROWS);
       let last = `${base}&limit=4&cursor=`;
       expect((await walk("/typed", last, "next")).flatMap(ids)).toEqual(expected);
-      for (let next: string | undefined = last; next; next = linksOf(await api.get(`/typed${last}`))["next"])
+      for (let next: string | undefined = last; next; next = parseLinks(await api.get(`/typed${last}`))["next"])
         last = next;
       expect([...(await walk("/typed", last, "prev"))].reverse().flatMap(ids)).toEqual(expected);
     }
@@ -140,7 +140,7 @@ describe("pages of rows", () => {
     ]);
     expect(page.text).toBe(plain.text);
     expect(page.headers["content-range"]).toBeUndefined();
-    expect(Object.keys(linksOf(page))).toEqual(["next"]);
+    expect(Object.keys(parseLinks(page))).toEqual(["next"]);
     const emptyPage = await api.get("/vessels?id=eq.-1&limit=2&cursor=");
     expect([emptyPage.status, emptyPage.text, emptyPage.headers["link"]]).toEqual([200, "[]", undefined]);
   });
@@ -171,7 +171,7 @@ describe("pages of rows", () => {
         for (const name of ["content-range", "link", "preference-applied", "content-type"])
           expect(head.headers[name], name).toBe(answer.headers[name]);
         expect([head.status, head.text]).toEqual([answer.status, ""]);
-        page = linksOf(answer)["next"];
+        page = parseLinks(answer)["next"];
       }
       expect(pages).toEqual([9, 9, 4]);
     }
@@ -188,8 +188,8 @@ describe("pages of rows", () => {
       `*/${((await api.get("/ports?select=name,vessels!inner(id)")).json() as readonly Row[]).length}`,
     );
     const strict = { headers: { prefer: "handling=strict, count=all" } };
-    const refusal = await api.get("/buoy_log?select=id&limit=5&cursor=", strict);
-    expect([refusal.status, refusal.json().code]).toEqual([400, "PGRST122"]);
+    const rejection = await api.get("/buoy_log?select=id&limit=5&cursor=", strict);
+    expect([rejection.status, rejection.json().code]).toEqual([400, "PGRST122"]);
   });
 
   test("P-CUR-1 supabase-js reads the count of a page", async () => {
@@ -204,40 +204,40 @@ describe("pages of rows", () => {
     const cappedApi = await start({ dbMaxRows: 4 });
     await api.sql("insert into sea.buoy_log (id, kind) select i, 'way' from generate_series(2001, 2008) i");
     const path = "/buoy_log?select=id&kind=eq.way&order=id";
-    const pageOf = async (
+    const fetchPage = async (
       query: string,
     ): Promise<{ ids: readonly unknown[]; links: Readonly<Record<string, string>> }> => {
       const answer = await cappedApi.get(`/buoy_log${query}`);
       expect(answer.status, answer.text).toBe(200);
-      return { ids: ids(answer.json()), links: linksOf(answer) };
+      return { ids: ids(answer.json()), links: parseLinks(answer) };
     };
-    const first = await pageOf(`${path.slice("/buoy_log".length)}&limit=30&cursor=`);
-    const second = await pageOf(first.links["next"] ?? "");
-    const empty = await pageOf(second.links["next"] ?? "");
+    const first = await fetchPage(`${path.slice("/buoy_log".length)}&limit=30&cursor=`);
+    const second = await fetchPage(first.links["next"] ?? "");
+    const empty = await fetchPage(second.links["next"] ?? "");
     expect([first.ids, second.ids, empty.ids]).toEqual([[2001, 2002, 2003, 2004], [2005, 2006, 2007, 2008], []]);
     expect(Object.keys(empty.links)).toEqual(["prev", "first"]);
-    const last = await pageOf(empty.links["prev"] ?? "");
+    const last = await fetchPage(empty.links["prev"] ?? "");
     expect([last.ids, Object.keys(last.links)]).toEqual([
       [2005, 2006, 2007, 2008],
       ["prev", "first"],
     ]);
-    const before = await pageOf(last.links["prev"] ?? "");
+    const before = await fetchPage(last.links["prev"] ?? "");
     expect(before.ids).toEqual([2001, 2002, 2003, 2004]);
     await api.sql("delete from sea.buoy_log where kind = 'way' and id < 2005");
-    const emptyPage = await pageOf(last.links["prev"] ?? "");
+    const emptyPage = await fetchPage(last.links["prev"] ?? "");
     expect([emptyPage.ids, Object.keys(emptyPage.links)]).toEqual([[], ["next", "first"]]);
-    expect((await pageOf(emptyPage.links["next"] ?? "")).ids).toEqual([2005, 2006, 2007, 2008]);
+    expect((await fetchPage(emptyPage.links["next"] ?? "")).ids).toEqual([2005, 2006, 2007, 2008]);
     await api.sql("delete from sea.buoy_log where kind = 'way'");
     await cappedApi.close();
   });
 
   test("P-CUR-1 links keep the query, and HEAD has them too", async () => {
     const page = await api.get("/buoy_log?select=id&kind=eq.k&order=id&limit=3&cursor=");
-    const { next = "" } = linksOf(page);
+    const { next = "" } = parseLinks(page);
     expect(next).toMatch(/^\?select=id&kind=eq\.k&order=id&limit=3&cursor=[\w-]+$/);
     const second = await api.get(`/buoy_log${next}`);
     expect(ids(second.json())).toEqual([8, 10, 12]);
-    expect(Object.keys(linksOf(second))).toEqual(["next", "prev", "first"]);
+    expect(Object.keys(parseLinks(second))).toEqual(["next", "prev", "first"]);
     const head = await api.head(`/buoy_log${next}`);
     expect([head.status, head.text, head.headers["link"]]).toEqual([200, "", second.headers["link"]]);
   });
@@ -249,7 +249,7 @@ describe("pages of rows", () => {
     await api.sql(
       "insert into sea.buoy_log (id, kind) values (1001, 'own'), (1002, 'own'); delete from sea.buoy_log where id = 1005",
     );
-    expect(ids((await api.get(`/buoy_log${linksOf(page)["next"]}`)).json())).toEqual([1006, 1007, 1008]);
+    expect(ids((await api.get(`/buoy_log${parseLinks(page)["next"]}`)).json())).toEqual([1006, 1007, 1008]);
     await api.sql("delete from sea.buoy_log where kind = 'own'");
   });
 
@@ -294,7 +294,7 @@ describe("pages of rows", () => {
 
   test("P-CUR-5 values that a permission hides in some rows are hidden in the order", async () => {
     const columns = (names: readonly string[], filter: object) => ({ columns: names, filter });
-    const metadata = documentOf(
+    const metadata = buildMetadataDocument(
       [
         table("sea.buoy_log", {
           select_permissions: permissions({
@@ -317,7 +317,7 @@ describe("pages of rows", () => {
         const page: Answer = await permissionsApi.get(`/buoy_log${next}`, { headers });
         expect(page.status, page.text).toBe(200);
         rows.push(...page.json());
-        next = linksOf(page)["next"];
+        next = parseLinks(page)["next"];
       }
       expect(rows).toEqual(all.json());
     }
@@ -337,7 +337,7 @@ describe("pages of rows", () => {
     for (let next: string | undefined = "?select=id&order=id&limit=30&cursor="; next !== undefined;) {
       const answer: Answer = await cappedApi.get(`/buoy_log${next}`);
       foundIds.push(...ids(answer.json()));
-      next = linksOf(answer)["next"];
+      next = parseLinks(answer)["next"];
     }
     expect(foundIds).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
   });
@@ -366,9 +366,9 @@ describe("permissions", () => {
       asCaller("sea_anon", { sub: "ann" }),
     );
     expect(ann.json()).toEqual([2, 4].map((id) => ({ id, owner: "ann" })));
-    const bob = await api.get(`/guarded${linksOf(ann)["next"]}`, asCaller("sea_anon", { sub: "bob" }));
+    const bob = await api.get(`/guarded${parseLinks(ann)["next"]}`, asCaller("sea_anon", { sub: "bob" }));
     expect(bob.json()).toEqual([5, 7].map((id) => ({ id, owner: "bob" })));
-    expect((await api.get(`/guarded${linksOf(ann)["next"]}`)).json()).toEqual([]);
+    expect((await api.get(`/guarded${parseLinks(ann)["next"]}`)).json()).toEqual([]);
   });
 
   test("P-CUR-5 the columns of the order and the key must be readable", async () => {
@@ -379,43 +379,46 @@ describe("permissions", () => {
   });
 });
 
-describe("refused cursors", () => {
-  const cursorOf = (...parts: readonly unknown[]): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
-  const good = cursorOf(2, "sea", "buoy_log", "id", 0, "5");
+describe("rejected cursors", () => {
+  const encodeCursor = (...parts: readonly unknown[]): string =>
+    Buffer.from(JSON.stringify(parts)).toString("base64url");
+  const good = encodeCursor(2, "sea", "buoy_log", "id", 0, "5");
   test.each([
     ["no cursor at all", "order=id&limit=2&cursor=nonsense"],
     ["no JSON", `order=id&limit=2&cursor=${Buffer.from("[1,").toString("base64url")}`],
-    ["JSON of something else", `order=id&limit=2&cursor=${cursorOf({ a: 1 })}`],
+    ["JSON of something else", `order=id&limit=2&cursor=${encodeCursor({ a: 1 })}`],
     ["an object", `order=id&limit=2&cursor=${Buffer.from("{}").toString("base64url")}`],
     ["another order", `order=kind&limit=2&cursor=${good}`],
-    ["another table", `order=id&limit=2&cursor=${cursorOf(2, "sea", "vessels", "id", 0, "5")}`],
-    ["too few values", `order=kind&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "kind", 0, "k")}`],
-    ["too many values", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, "5", "6")}`],
-    ["a number", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, 5)}`],
-    ["a NUL", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, "\u0000")}`],
-    ["a version to come", `order=id&limit=2&cursor=${cursorOf(3, "sea", "buoy_log", "id", 0, "5")}`],
+    ["another table", `order=id&limit=2&cursor=${encodeCursor(2, "sea", "vessels", "id", 0, "5")}`],
+    ["too few values", `order=kind&limit=2&cursor=${encodeCursor(2, "sea", "buoy_log", "kind", 0, "k")}`],
+    ["too many values", `order=id&limit=2&cursor=${encodeCursor(2, "sea", "buoy_log", "id", 0, "5", "6")}`],
+    ["a number", `order=id&limit=2&cursor=${encodeCursor(2, "sea", "buoy_log", "id", 0, 5)}`],
+    ["a NUL", `order=id&limit=2&cursor=${encodeCursor(2, "sea", "buoy_log", "id", 0, "\u0000")}`],
+    ["a version to come", `order=id&limit=2&cursor=${encodeCursor(3, "sea", "buoy_log", "id", 0, "5")}`],
     ["two cursors", `order=id&limit=2&cursor=${good}&cursor=${good}`],
-  ])("P-CUR-5 a cursor is refused: %s", async (_what, query) => {
+  ])("P-CUR-5 a cursor is rejected: %s", async (_what, query) => {
     const answer = await api.get(`/buoy_log?${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
   });
 
-  test("P-CUR-5 a cursor of a table with the same name in another schema is refused", async () => {
+  test("P-CUR-5 a cursor of a table with the same name in another schema is rejected", async () => {
     const query = "?select=id&order=id&limit=2&cursor=";
-    const next = linksOf(await api.get(`/buoy_log${query}`))["next"];
+    const next = parseLinks(await api.get(`/buoy_log${query}`))["next"];
     const answer = await api.get(`/buoy_log${next}`, { headers: { "accept-profile": "land" } });
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
     const land = await api.get(`/buoy_log${query}`, { headers: { "accept-profile": "land" } });
-    const page = await api.get(`/buoy_log${linksOf(land)["next"]}`, { headers: { "accept-profile": "land" } });
+    const page = await api.get(`/buoy_log${parseLinks(land)["next"]}`, { headers: { "accept-profile": "land" } });
     expect(page.json()).toEqual([{ id: 3 }, { id: 4 }]);
   });
 
   test("P-CUR-5 an invalid value in a cursor is the database's error, and never SQL", async () => {
     const evil = `5"),id.gt.0,or(id.eq."1`;
-    const answer = await api.get(`/buoy_log?order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, evil)}`);
+    const answer = await api.get(
+      `/buoy_log?order=id&limit=2&cursor=${encodeCursor(2, "sea", "buoy_log", "id", 0, evil)}`,
+    );
     expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
     const text = await api.get(
-      `/buoy_log?select=id&order=place&limit=1&cursor=${cursorOf(2, "sea", "buoy_log", "place", 0, `x"\\),z.(`, "1")}`,
+      `/buoy_log?select=id&order=place&limit=1&cursor=${encodeCursor(2, "sea", "buoy_log", "place", 0, `x"\\),z.(`, "1")}`,
     );
     expect(text.status).toBe(200);
   });
@@ -431,7 +434,7 @@ describe("refused cursors", () => {
     ["two orders", "/buoy_log?order=id&order=kind&limit=2&cursor=", {}],
     ["a column shown as something else", "/paints?order=shade&limit=2&cursor=", {}],
     ["a name of the page's own", '/buoy_log?select="cursor page key 0":id&order=depth&limit=2&cursor=', {}],
-  ])("P-CUR-4 a request for a page is refused: %s", async (_what, path, headers) => {
+  ])("P-CUR-4 a request for a page is rejected: %s", async (_what, path, headers) => {
     const answer = await api.get(path, { headers });
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
   });
@@ -442,10 +445,10 @@ describe("refused cursors", () => {
     ["many strings, and one that does not end", (n) => `${'"a"'.repeat(n)}"`],
     ["many terms", (n) => "depth,".repeat(n)],
     ["many commas", (n) => ",".repeat(n)],
-  ])("P-CUR-5 an order of any length is read in linear time: %s", async (_what, orderOf) => {
+  ])("P-CUR-5 an order of any length is read in linear time: %s", async (_what, buildOrder) => {
     const ask = (n: number): Promise<Answer> => {
-      const order = orderOf(n);
-      const query = `order=${encodeURIComponent(order)}&cursor=${cursorOf(2, "sea", "buoy_log", order, 0, "1")}`;
+      const order = buildOrder(n);
+      const query = `order=${encodeURIComponent(order)}&cursor=${encodeCursor(2, "sea", "buoy_log", order, 0, "1")}`;
       return lenientApi.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
     };
     const lenientApi = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });
@@ -454,7 +457,7 @@ describe("refused cursors", () => {
     await lenientApi.close();
   });
 
-  test("P-CUR-4 pages of aggregated rows are refused", async () => {
+  test("P-CUR-4 pages of aggregated rows are rejected", async () => {
     const aggregatesApi = await start({ dbAggregatesEnabled: true });
     const answer = await aggregatesApi.get("/buoy_log?select=kind,count()&limit=2&cursor=");
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, object, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { testDatabase } from "../support/database.ts";
 
@@ -30,7 +30,7 @@ const settings = { preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true
 const api = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
 const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
 
-const metadata = documentOf([
+const metadata = buildMetadataDocument([
   table("shelf.author", {
     array_relationships: [
       {
@@ -184,8 +184,8 @@ describe("writes", () => {
   test("P-DEL-2 GraphQL deletes softly by the permission to delete", async () => {
     await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
     const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";
-    const refusal = await graphqlApi.gql(text, {}, asAdmin("reader"));
-    expect(refusal.errors[0].message).toBe("no mutations exist");
+    const rejection = await graphqlApi.gql(text, {}, asAdmin("reader"));
+    expect(rejection.errors[0].message).toBe("no mutations exist");
     expect(await graphqlApi.gql(text, {}, asAdmin("editor"))).toEqual({
       data: { delete_shelf_book: { affected_rows: 1, returning: [{ id: 41 }] } },
     });
@@ -222,7 +222,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
   const permissionsApi = await startApi(
     forGraphql({
       ...settings,
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("shelf.author", {
           array_relationships: [
             {
@@ -252,7 +252,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
   const rest = async (role: string | undefined, path: string) =>
     (await permissionsApi.get(path, { headers: asAdmin(role) })).json();
 
-  test("a condition on the column shows deleted rows on both surfaces to permitted roles and administrators", async () => {
+  test("P-DEL-6 a condition on the column shows deleted rows on both surfaces to permitted roles and administrators", async () => {
     for (const role of ["editor", undefined]) {
       expect(await rest(role, "/book?select=id&deleted_at=not.is.null&order=id")).toEqual([{ id: 4 }]);
       expect(await rest(role, "/book?select=id&or=(deleted_at.is.null,deleted_at.not.is.null)&order=id")).toHaveLength(
@@ -285,7 +285,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     expect(data).toEqual({ shelf_book: [] });
   });
 
-  test("an update with the condition restores deleted rows within permissions", async () => {
+  test("P-DEL-6 P-DEL-6a an update with the condition restores deleted rows within permissions", async () => {
     await api.sql(
       "insert into shelf.book values (61, 1, 'X', 1, now()), (62, 1, 'Y', 1, now()), (63, 1, 'Z', 1, now())",
     );

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initSocket, startLive, subscribe } from "../support/live.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { INTROSPECTION, typeText, type SchemaInput, type SchemaType } from "../support/schema.ts";
 
 /** Tables whose names conflict with those of added fields and types. */
@@ -24,7 +24,7 @@ const SPOTS = `
   create table public_history.album (like public.album, sys_period tstzrange);
 `;
 
-const allTables = documentOf(
+const allTables = buildMetadataDocument(
   ["artist", "album", "spot", "day_nearest", "specimen", "profile"].map((name) =>
     table(name, {
       select_permissions: permissions({ reader: { columns: "*", filter: {}, allow_aggregations: true } }),
@@ -36,7 +36,7 @@ const allTables = documentOf(
 );
 
 /** Every type, field, argument, input field and enum value, with its introspection entry. */
-const membersOf = (types: readonly SchemaType[]): ReadonlyMap<string, string> => {
+const collectMembers = (types: readonly SchemaType[]): ReadonlyMap<string, string> => {
   const members = new Map<string, string>();
   const addInput = (place: string, { name, type, description, defaultValue }: SchemaInput): void => {
     members.set(`${place}${name}`, JSON.stringify([typeText(type), description, defaultValue]));
@@ -53,9 +53,9 @@ const membersOf = (types: readonly SchemaType[]): ReadonlyMap<string, string> =>
   return members;
 };
 
-const schemaOf = async (api: TestApi, role?: string): Promise<ReadonlyMap<string, string>> => {
+const fetchMembers = async (api: TestApi, role?: string): Promise<ReadonlyMap<string, string>> => {
   const { data } = await api.gql(INTROSPECTION, {}, role === undefined ? {} : { "x-session-role": role });
-  return membersOf(data.__schema.types);
+  return collectMembers(data.__schema.types);
 };
 
 test.each(["row-history", "soft-delete"])(
@@ -94,7 +94,7 @@ describe("P-GEN-2 types of the dialect", () => {
     ],
   ])("P-GEN-2 the preset plus only adds to the schema: %s", async (_, options, role) => {
     const [plain, plusSchema] = await Promise.all(
-      [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
+      [fullCompat, plus].map(async (preset) => fetchMembers(await startApi(forGraphql({ ...options, preset })), role)),
     );
     const changedMembers = [...plain!].filter(([member, text]) => plusSchema!.get(member) !== text);
     expect(changedMembers.map(([member, text]) => `${member}: ${text} is ${plusSchema!.get(member)}`)).toEqual([]);
@@ -156,7 +156,7 @@ describe("P-GEN-4 live queries", () => {
       forGraphql({
         preset: plus,
         liveQueryInterval: 20,
-        metadata: documentOf([table("live_name"), table("studio")], {}, native),
+        metadata: buildMetadataDocument([table("live_name"), table("studio")], {}, native),
       }),
     );
   };
@@ -164,7 +164,7 @@ describe("P-GEN-4 live queries", () => {
   test("P-GEN-4 the subscription root has the fields of the query root", async () => {
     const api = await open();
     const { data } = await api.gql(INTROSPECTION);
-    const fieldsOf = (type: string) =>
+    const listFields = (type: string) =>
       data.__schema.types
         .find(({ name }: SchemaType) => name === type)
         .fields.map(({ name, type: fieldType, args }: any) => [
@@ -172,11 +172,11 @@ describe("P-GEN-4 live queries", () => {
           typeText(fieldType),
           args.map((argument: any) => [argument.name, typeText(argument.type)]),
         ]);
-    const fields = fieldsOf("query_root");
+    const fields = listFields("query_root");
     expect(fields.map(([name]: [string]) => name)).toEqual(
       expect.arrayContaining(["live_name_group_by", "live_name_connection", "live_name_as_of", "names_from"]),
     );
-    expect(fieldsOf("subscription_root")).toEqual(fields);
+    expect(listFields("subscription_root")).toEqual(fields);
     await api.close();
   });
 
@@ -188,7 +188,7 @@ describe("P-GEN-4 live queries", () => {
       [{ kind: "x", aggregate: { count: 3 } }],
     ],
     [
-      "connections",
+      "cursor-connections",
       "live_name_connection(last: 1) { nodes { name } pageInfo { hasPreviousPage } }",
       { nodes: [{ name: "b" }], pageInfo: { hasPreviousPage: true } },
       { nodes: [{ name: "c" }], pageInfo: { hasPreviousPage: true } },

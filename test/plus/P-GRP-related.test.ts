@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, object, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 
 const aggregatePermission = { columns: "*", filter: {}, allow_aggregations: true };
@@ -84,31 +84,31 @@ describe("P-GRP-7", () => {
     const { data } = await api.gql(`{ shelf_country(order_by: {id: asc}) { name artists {
       albums_group_by(by_related: {artist: {by_related: {country: {by: [name]}}}}) { artist { country { name } } aggregate { count } }
     } } }`);
-    const groupOf = (name: string, count: number) => ({
+    const buildGroup = (name: string, count: number) => ({
       albums_group_by: [{ artist: { country: { name } }, aggregate: { count } }],
     });
     expect(data.shelf_country).toEqual([
-      { name: "Norway", artists: [groupOf("Norway", 2), groupOf("Norway", 1)] },
-      { name: "Chile", artists: [groupOf("Chile", 1)] },
+      { name: "Norway", artists: [buildGroup("Norway", 2), buildGroup("Norway", 1)] },
+      { name: "Chile", artists: [buildGroup("Chile", 1)] },
     ]);
   });
 
-  test("P-GRP-2 P-GRP-7 columns of related rows that are not keys are refused with their position", async () => {
-    const refusalOf = (message: string, place: string) => [
+  test("P-GRP-2 P-GRP-7 columns of related rows that are not keys are rejected with their position", async () => {
+    const buildGqlErrors = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.shelf_album_group_by.${place}`, code: "validation-failed" } },
     ];
     const messageFor = (name: string) => `the column "${name}" is not among those of "by_related"`;
     expect(await groups("{ shelf_album_group_by(by_related: {artist: {by: [id]}}) { artist { name } } }")).toEqual(
-      refusalOf(messageFor("artist.name"), "selectionSet.artist.selectionSet.name"),
+      buildGqlErrors(messageFor("artist.name"), "selectionSet.artist.selectionSet.name"),
     );
     expect(await groups("{ shelf_album_group_by(by: [id], order_by: {artist: {country: {id: asc}}}) { id } }")).toEqual(
-      refusalOf(messageFor("artist.country.id"), "args.order_by"),
+      buildGqlErrors(messageFor("artist.country.id"), "args.order_by"),
     );
     expect(await groups("{ shelf_album_group_by(by_related: {artist: {by: []}}) { __typename } }")).toEqual(
-      refusalOf('"by" names no column', "args.by"),
+      buildGqlErrors('"by" names no column', "args.by"),
     );
     expect(await groups("{ shelf_album_group_by { __typename } }")).toEqual(
-      refusalOf('"by" names no column', "args.by"),
+      buildGqlErrors('"by" names no column', "args.by"),
     );
     expect(
       (await groups("{ shelf_album_group_by(by_related: {artists: {by: [id]}}) { __typename } }"))[0].message,
@@ -120,7 +120,7 @@ describe("P-GRP-7", () => {
       forGraphql({
         preset: plus,
         dbSchemas: ["shelf"],
-        metadata: documentOf([
+        metadata: buildMetadataDocument([
           table("shelf.album", {
             object_relationships: [object("artist", "artist_id")],
             select_permissions: permissions({ fan: aggregatePermission, blind: aggregatePermission }),
@@ -170,12 +170,12 @@ describe("P-GRP-7", () => {
 
   test("P-GRP-7 a table without object relationships has no argument by_related", async () => {
     const { data } = await api.gql(`{ __type(name: "query_root") { fields { name args { name type { kind } } } } }`);
-    const argumentsOf = (name: string) =>
+    const listArguments = (name: string) =>
       data.__type.fields
         .find((field: { readonly name: string }) => field.name === name)
         .args.filter(({ name: argumentName }: { readonly name: string }) => argumentName.startsWith("by"));
-    expect(argumentsOf("shelf_country_group_by")).toEqual([{ name: "by", type: { kind: "NON_NULL" } }]);
-    expect(argumentsOf("shelf_album_group_by")).toEqual([
+    expect(listArguments("shelf_country_group_by")).toEqual([{ name: "by", type: { kind: "NON_NULL" } }]);
+    expect(listArguments("shelf_album_group_by")).toEqual([
       { name: "by", type: { kind: "LIST" } },
       { name: "by_related", type: { kind: "INPUT_OBJECT" } },
     ]);

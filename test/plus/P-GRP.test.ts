@@ -4,9 +4,9 @@ import { compose, without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { array, documentOf, permissions, table } from "../support/metadata-document.ts";
+import { array, buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 
-const metadata = documentOf([
+const metadata = buildMetadataDocument([
   table("album", {
     select_permissions: permissions({
       fans: { columns: ["artist_id", "sold", "live"], filter: { sold: { _gt: 3 } }, allow_aggregations: true },
@@ -23,7 +23,7 @@ const relatedApi = await startApi(forGraphql({ preset: plus }));
 const permissionsApi = await startApi(
   forGraphql({
     preset: plus,
-    metadata: documentOf([
+    metadata: buildMetadataDocument([
       table("artist", {
         array_relationships: [array("albums", "album", "artist_id")],
         select_permissions: permissions({
@@ -115,18 +115,18 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GRP-2 columns that are not keys, and groups without keys, are refused with their position", async () => {
-    const refusalOf = (message: string, place: string) => [
+  test("P-GRP-2 columns that are not keys, and groups without keys, are rejected with their position", async () => {
+    const buildGqlErrors = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];
     expect(await groups("{ album_group_by(by: [artist_id]) { title } }")).toEqual(
-      refusalOf('the column "title" is not among those of "by"', "selectionSet.title"),
+      buildGqlErrors('the column "title" is not among those of "by"', "selectionSet.title"),
     );
     expect(await groups("{ album_group_by(by: [artist_id], order_by: {sold: asc}) { artist_id } }")).toEqual(
-      refusalOf('the column "sold" is not among those of "by"', "args.order_by"),
+      buildGqlErrors('the column "sold" is not among those of "by"', "args.order_by"),
     );
     expect(await groups("{ x: album_group_by(by: []) { artist_id } }")).toEqual(
-      refusalOf('"by" names no column', "args.by"),
+      buildGqlErrors('"by" names no column', "args.by"),
     );
     expect((await groups("{ album_group_by(by: [nothing]) { artist_id } }"))[0].extensions.code).toBe(
       "validation-failed",
@@ -325,7 +325,7 @@ describe("REST", () => {
   });
 
   test("P-GRP-3 an error in having names its position", async () => {
-    const refusal = async (having: string, target = api) => {
+    const rejection = async (having: string, target = api) => {
       const { status, text } = await target.get(`/vessels?select=home_port_id&having=${having}`);
       const { code, message, details, hint } = JSON.parse(text);
       return [status, code, message, details, hint];
@@ -337,16 +337,16 @@ describe("REST", () => {
       details,
       null,
     ];
-    expect(await refusal("(count().gt.1")).toEqual(
+    expect(await rejection("(count().gt.1")).toEqual(
       parse("(count().gt.1", 14, 'unexpected end of input expecting "," or ")"'),
     );
-    expect(await refusal("(count().gt.1)x")).toEqual(
+    expect(await rejection("(count().gt.1)x")).toEqual(
       parse("(count().gt.1)x", 15, "unexpected 'x' expecting end of input"),
     );
-    expect(await refusal("or(count().gt.1,nosuch)")).toEqual(
+    expect(await rejection("or(count().gt.1,nosuch)")).toEqual(
       parse("or(count().gt.1,nosuch)", 17, 'unexpected "n" expecting column.aggregate().operator.value'),
     );
-    const deep = await refusal(`${"or(".repeat(101)}count().gt.1${")".repeat(101)}`);
+    const deep = await rejection(`${"or(".repeat(101)}count().gt.1${")".repeat(101)}`);
     expect(deep).toEqual([
       400,
       "PGRST100",
@@ -424,12 +424,12 @@ describe("REST", () => {
     ["having=fare.sum().gt.abc", "22P02"],
     [`having=${encodeURIComponent('"x";drop table sea.ports--".sum().gt.1')}`, "PGRST100"],
     [`having=${encodeURIComponent('"x"" y".sum().gt.1')}`, "PGRST100"],
-  ])("P-GRP-3 a condition on groups is refused: %s", async (query, code) => {
+  ])("P-GRP-3 a condition on groups is rejected: %s", async (query, code) => {
     const answer = await api.get(`/voyages?select=vessel_id&${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, code]);
   });
 
-  test("P-GRP-3 having refuses aggregates that are switched off or not permitted", async () => {
+  test("P-GRP-3 having rejects aggregates that are switched off or not permitted", async () => {
     expect((await disabledApi.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
       code: "PGRST123",
     });
@@ -445,7 +445,7 @@ describe("REST", () => {
     expect((await api.delete("/voyages?having=count().gt.0")).json().code).toBe("PGRST100");
   });
 
-  test("P-GEN-2 without the plugin having is a filter for reads too, and an order refuses aggregates", async () => {
+  test("P-GEN-2 without the plugin having is a filter for reads too, and an order rejects aggregates", async () => {
     expect((await plainApi.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
     expect((await plainApi.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
     const fullApi = await startApi({ preset: fullCompat });

@@ -4,13 +4,13 @@ import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import type { HeaderValues } from "../support/http.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 
 const start = (overrides: StartOptions = {}): Promise<TestApi> => startApi(forGraphql({ preset: plus, ...overrides }));
 
 const api = await start({
   runSql: true,
-  metadata: documentOf([
+  metadata: buildMetadataDocument([
     table("album", {
       select_permissions: permissions({
         shopper: { columns: ["id", "title"], filter: { id: { _eq: "X-Hasura-Album" } } },
@@ -22,7 +22,7 @@ const api = await start({
 
 const NOT_FOUND = { path: "$", error: "resource does not exist", code: "not-found" };
 
-const sqlOf = async (sql: string, extraArgs: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
+const runSql = async (sql: string, extraArgs: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
   (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...extraArgs } }, headers })).json();
 
 test.each(["bulk", "concurrent_bulk"])("P-HAS-6c %s runs its commands up to the first error", async (type) => {
@@ -32,37 +32,37 @@ test.each(["bulk", "concurrent_bulk"])("P-HAS-6c %s runs its commands up to the 
   expect([answer.status, answer.json().path]).toEqual([400, "$.args[1].args"]);
   const existenceQuery =
     "select to_regclass('bulk_first') is not null as first, to_regclass('bulk_last') is not null as last";
-  expect(await sqlOf(existenceQuery)).toMatchObject({
+  expect(await runSql(existenceQuery)).toMatchObject({
     result: [
       ["first", "last"],
       ["t", "f"],
     ],
   });
-  await sqlOf("drop table bulk_first");
+  await runSql("drop table bulk_first");
 });
 
 describe("P-HAS-6 X-RUN-1 run_sql", () => {
-  test("run_sql returns rows as text, with NULL, repeated names and empty results", async () => {
-    expect(await sqlOf("select 1 as a, null as a, true as \"1\", '{1,2}'::int[] as b, 12.50 as c")).toEqual({
+  test("P-HAS-6a run_sql returns rows as text, with NULL, repeated names and empty results", async () => {
+    expect(await runSql("select 1 as a, null as a, true as \"1\", '{1,2}'::int[] as b, 12.50 as c")).toEqual({
       result_type: "TuplesOk",
       result: [
         ["a", "a", "1", "b", "c"],
         ["1", "NULL", "t", "{1,2}", "12.50"],
       ],
     });
-    expect(await sqlOf("select 1 where false")).toEqual({ result_type: "TuplesOk", result: [["?column?"]] });
-    expect(await sqlOf("set local work_mem = '4MB'; select 2 as two")).toEqual({
+    expect(await runSql("select 1 where false")).toEqual({ result_type: "TuplesOk", result: [["?column?"]] });
+    expect(await runSql("set local work_mem = '4MB'; select 2 as two")).toEqual({
       result_type: "TuplesOk",
       result: [["two"], ["2"]],
     });
-    expect(await sqlOf("-- nothing")).toEqual({ result_type: "CommandOk", result: null });
+    expect(await runSql("-- nothing")).toEqual({ result_type: "CommandOk", result: null });
   });
 
-  test("run_sql refuses another source than the served one", async () => {
-    expect(await sqlOf("select 1 as a", { source: "default" })).toMatchObject({ result_type: "TuplesOk" });
+  test("P-HAS-6b run_sql rejects another source than the served one", async () => {
+    expect(await runSql("select 1 as a", { source: "default" })).toMatchObject({ result_type: "TuplesOk" });
     const unknown = { path: "$.args", error: 'source with name "zz" does not exist', code: "not-exists" };
-    expect(await sqlOf("create table run_sql_zz (id int)", { source: "zz" })).toEqual(unknown);
-    expect(await sqlOf("select to_regclass('run_sql_zz') as found")).toMatchObject({ result: [["found"], ["NULL"]] });
+    expect(await runSql("create table run_sql_zz (id int)", { source: "zz" })).toEqual(unknown);
+    expect(await runSql("select to_regclass('run_sql_zz') as found")).toMatchObject({ result: [["found"], ["NULL"]] });
     const bulk = [
       { type: "run_sql", args: { sql: "select 1" } },
       { type: "run_sql", args: { sql: "select 1", source: "zz" } },
@@ -81,35 +81,35 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     await bareApi.close();
   });
 
-  test("run_sql is one transaction and reloads the schema", async () => {
-    const failure = await sqlOf("create table run_sql_a (id int); select 1/0");
+  test("P-HAS-6 P-HAS-6b run_sql is one transaction and reloads the schema", async () => {
+    const failure = await runSql("create table run_sql_a (id int); select 1/0");
     expect(failure).toMatchObject({
       path: "$.args",
       error: "query execution failed",
       code: "postgres-error",
       internal: { error: { status_code: "22012", message: "division by zero" } },
     });
-    expect(await sqlOf("select to_regclass('run_sql_a') as found")).toMatchObject({ result: [["found"], ["NULL"]] });
-    expect(await sqlOf("create schema run_sql; create table run_sql.one (id int primary key)")).toEqual({
+    expect(await runSql("select to_regclass('run_sql_a') as found")).toMatchObject({ result: [["found"], ["NULL"]] });
+    expect(await runSql("create schema run_sql; create table run_sql.one (id int primary key)")).toEqual({
       result_type: "CommandOk",
       result: null,
     });
-    expect(await sqlOf("select count(*) as n from run_sql.one")).toMatchObject({ result: [["n"], ["0"]] });
-    await sqlOf("drop schema run_sql cascade");
+    expect(await runSql("select count(*) as n from run_sql.one")).toMatchObject({ result: [["n"], ["0"]] });
+    await runSql("drop schema run_sql cascade");
   });
 
-  test("run_sql with read_only writes nothing", async () => {
-    expect(await sqlOf("create table run_sql_b (id int)", { read_only: true })).toMatchObject({
+  test("P-HAS-6 run_sql with read_only writes nothing", async () => {
+    expect(await runSql("create table run_sql_b (id int)", { read_only: true })).toMatchObject({
       code: "postgres-error",
       internal: { error: { status_code: "25006" } },
     });
-    expect(await sqlOf("select 1 as one", { read_only: true })).toMatchObject({ result: [["one"], ["1"]] });
+    expect(await runSql("select 1 as one", { read_only: true })).toMatchObject({ result: [["one"], ["1"]] });
   });
 
-  test("run_sql leaves no state in the database session", async () => {
-    await sqlOf("set work_mem = '5MB'; set role sea_anon; select set_config('request.jwt.claims', '{}', false)");
-    await sqlOf("create temp table run_sql_left (id int); select pg_advisory_lock(77)");
-    const leftovers = await sqlOf(
+  test("X-RUN-1 run_sql leaves no state in the database session", async () => {
+    await runSql("set work_mem = '5MB'; set role sea_anon; select set_config('request.jwt.claims', '{}', false)");
+    await runSql("create temp table run_sql_left (id int); select pg_advisory_lock(77)");
+    const leftovers = await runSql(
       "select current_user = session_user as same, current_setting('work_mem') as mem, to_regclass('pg_temp.run_sql_left') as temp, (select count(*) from pg_locks where locktype = 'advisory' and objid = 77) as locks",
     );
     expect(leftovers.result[1][0]).toBe("t");
@@ -118,7 +118,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     expect(await api.gql("{ artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
   });
 
-  test("a bulk of run_sql runs in sequence and stops at the first error", async () => {
+  test("P-HAS-6c a bulk of run_sql runs in sequence and stops at the first error", async () => {
     const run = (sql: string): object => ({ type: "run_sql", args: { sql } });
     const send = async (args: unknown) =>
       (await api.post("/v2/query", { body: { type: "bulk", args }, headers: asAdmin() })).json();
@@ -137,8 +137,8 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ["a role, with the admin secret", asAdmin("sea_captain")],
     ["nobody", {}],
     ["a wrong secret", { "x-session-admin-secret": "wrong" }],
-  ])("%s is refused", async (_, headers) => {
-    expect(await sqlOf("create table run_sql_c (id int)", {}, headers)).toMatchObject({ code: "access-denied" });
+  ])("P-HAS-6 %s is rejected", async (_, headers) => {
+    expect(await runSql("create table run_sql_c (id int)", {}, headers)).toMatchObject({ code: "access-denied" });
     expect(await api.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
   });
 
@@ -148,11 +148,11 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ["no sql", { type: "run_sql", args: {} }, "parse-failed"],
     ["sql that is no text", { type: "run_sql", args: { sql: 1 } }, "parse-failed"],
     ["a list", [], "parse-failed"],
-  ])("run_sql refuses %s", async (_, body, code) => {
+  ])("P-HAS-6 run_sql rejects %s", async (_, body, code) => {
     expect((await api.post("/v2/query", { body, headers: asAdmin() })).json()).toMatchObject({ code });
   });
 
-  test("run_sql is unknown unless it is switched on", async () => {
+  test("P-HAS-6 run_sql is unknown unless it is switched on", async () => {
     const disabledApi = await start();
     const answer = await disabledApi.post("/v2/query", {
       body: { type: "run_sql", args: { sql: "select 1" } },
@@ -167,7 +167,7 @@ const explain = async (body: unknown, headers: HeaderValues = asAdmin()): Promis
   (await api.post("/v1/graphql/explain", { body, headers })).json();
 
 describe("P-HAS-7 explain", () => {
-  test("explain shows the SQL for an administrator and for a role with its permission", async () => {
+  test("P-HAS-7 explain shows the SQL for an administrator and for a role with its permission", async () => {
     const query = { query: "query ($n: Int!) { album(limit: $n) { id } }", variables: { n: 1 } };
     const [{ field, sql, plan }] = await explain({ query });
     expect(field).toBe("album");
@@ -178,7 +178,7 @@ describe("P-HAS-7 explain", () => {
     expect(ownExplanation.plan.join("\n")).toMatch(/id = 7/);
   });
 
-  test("explain shows a statement for each field and one plan for a subscription", async () => {
+  test("P-HAS-7a explain shows a statement for each field and one plan for a subscription", async () => {
     const query = "query ($n: Int!) { a: album(limit: 1) { id } __typename artist(limit: $n) { id } }";
     const explanations = await explain({ query: { query, variables: { n: 2 } } });
     expect(explanations.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
@@ -190,7 +190,7 @@ describe("P-HAS-7 explain", () => {
     expect(Object.keys(explanation)).toEqual(["sql", "plan", "variables"]);
   });
 
-  test("explain refuses invalid operations and runs nothing", async () => {
+  test("P-HAS-7 explain rejects invalid operations and runs nothing", async () => {
     expect(await explain({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } })).toMatchObject(
       {
         code: "invalid-params",

@@ -9,7 +9,7 @@ import { testDatabase } from "../support/database.ts";
 import type { Answer, HeaderValues } from "../support/http.ts";
 import {
   array,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
@@ -45,7 +45,7 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
   return files.flat().sort();
 };
 
-const EXPORT = documentOf(
+const EXPORT = buildMetadataDocument(
   [
     table("album", {
       object_relationships: [object("artist", "artist_id")],
@@ -194,7 +194,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
     ["a role called admin without it", { "x-session-role": "admin" }, 400, "access-denied"],
     ["a wrong secret", { "x-session-admin-secret": "wrong" }, 401, "access-denied"],
     ["nobody", {}, 400, "access-denied"],
-  ])("%s", async (_, headers, _status, code) => {
+  ])("P-HAS-2 %s", async (_, headers, _status, code) => {
     const answer = await send(api, body, headers);
     expect(answer.json()).toMatchObject({ code });
     expect(Object.keys(answer.json()).sort()).toEqual(["code", "error", "path"]);
@@ -229,7 +229,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
       400,
       "not-supported",
     ],
-  ])("%s is refused", async (_, text, type, status, code) => {
+  ])("P-HAS-1 %s is rejected", async (_, text, type, status, code) => {
     const answer = await api.post("/v1/metadata", { body: text, headers: { ...asAdmin(), "content-type": type } });
     expect([answer.status, answer.json().code]).toEqual([status, code]);
   });
@@ -251,7 +251,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
     expect(await send({ origin: "https://shop.example", "content-type": "application/json" })).toBe(200);
   });
 
-  test("the metadata API refuses other methods", async () => {
+  test("P-HAS-1 the metadata API rejects other methods", async () => {
     const answer = await api.get("/v1/metadata", { headers: asAdmin() });
     expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, POST"]);
   });
@@ -355,12 +355,12 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
   await api.close();
 });
 
-test("P-HAS-4 a command that does not match the database is refused and changes nothing", async () => {
+test("P-HAS-4 a command that does not match the database is rejected and changes nothing", async () => {
   const folder = temporaryFolder(EMPTY);
   const api = await start(folder);
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const before = await run(api, "export_metadata", {}, { version: 2 });
-  const refusals: readonly (readonly [string, unknown, string])[] = [
+  const rejections: readonly (readonly [string, unknown, string])[] = [
     ["pg_track_table", { table: "nowhere" }, "invalid-configuration"],
     ["pg_track_table", { table: "artist" }, "already-tracked"],
     ["pg_untrack_table", { table: "nowhere" }, "already-untracked"],
@@ -392,9 +392,9 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
     ],
     ["pg_drop_select_permission", { table: "album", role: "r" }, "permission-denied"],
     ["pg_create_select_permission", { table: "album", role: "r" }, "parse-failed"],
-    ["replace_metadata", documentOf([table("nowhere")]), "unexpected"],
+    ["replace_metadata", buildMetadataDocument([table("nowhere")]), "unexpected"],
   ];
-  for (const [type, args, code] of refusals) {
+  for (const [type, args, code] of rejections) {
     const answer = await send(api, { type, args });
     expect([type, answer.status, answer.json().code]).toEqual([type, 400, code]);
   }
@@ -407,7 +407,7 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
     "replace_metadata",
     {
       allow_inconsistent_metadata: true,
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("album", {
           select_permissions: permissions({ r: { columns: ["gone"], filter: {} }, s: fullPermission }),
         }),
@@ -468,7 +468,7 @@ test("P-HAS-9 inconsistent objects are reported in the form of the dialect", asy
   await api.close();
 });
 
-test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name in use, is inconsistent", async () => {
+test("P-HAS-4 P-NAT-6 a native query that the database rejects, or with a name in use, is inconsistent", async () => {
   const api = await start(temporaryFolder(EMPTY));
   const model = { name: "tune", fields: [{ name: "id", type: "integer" }] };
   expect(await run(api, "pg_track_table", { table: "album" })).toEqual(SUCCESS);
@@ -494,7 +494,11 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   // this includes replacing all metadata, and changes of the database
   const native = (extraKeys: Entry): Entry =>
-    documentOf([table("album")], {}, { native_queries: [{ ...query, ...extraKeys }], logical_models: [model] });
+    buildMetadataDocument(
+      [table("album")],
+      {},
+      { native_queries: [{ ...query, ...extraKeys }], logical_models: [model] },
+    );
   const replacement = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
   expect(await run(api, "replace_metadata", replacement, { version: 2 })).toMatchObject({
     is_consistent: false,
@@ -509,8 +513,8 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
   const api = await start(temporaryFolder(EMPTY));
-  const refusal = await run(api, "pg_track_table", { table: "Odd Table" });
-  expect([refusal.code, refusal.error]).toEqual([
+  const rejection = await run(api, "pg_track_table", { table: "Odd Table" });
+  expect([rejection.code, rejection.error]).toEqual([
     "invalid-configuration",
     'Inconsistent object: the table "Odd Table" has no fields in GraphQL: "Odd Table" is not a valid GraphQL name: set custom_name',
   ]);
@@ -529,7 +533,7 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
   });
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   await api.close();
-  const loadedApi = await start(documentOf([table("Odd Table")]));
+  const loadedApi = await start(buildMetadataDocument([table("Odd Table")]));
   expect(await run(loadedApi, "get_inconsistent_metadata")).toMatchObject({
     is_consistent: false,
     inconsistent_objects: [{ type: "table", reason: expect.stringContaining("set custom_name") }],
@@ -573,7 +577,7 @@ test("P-HAS-4a in a bulk, a lenient replacement does not make the other commands
   const api = await start(temporaryFolder(EMPTY));
   const replacement = (name: string, isLenient: boolean) => ({
     type: "replace_metadata",
-    args: { metadata: documentOf([table(name)]), allow_inconsistent_metadata: isLenient },
+    args: { metadata: buildMetadataDocument([table(name)]), allow_inconsistent_metadata: isLenient },
   });
   const track = (name: string) => ({ type: "pg_track_table", args: { table: name } });
   const lenient = replacement("nowhere", true);
@@ -767,10 +771,10 @@ test("P-HAS-4 dependent objects are dropped only with cascade, and a failing bul
   await api.close();
 });
 
-test("P-HAS-3 an outdated version is refused, and concurrent changes run in sequence", async () => {
+test("P-HAS-3 an outdated version is rejected, and concurrent changes run in sequence", async () => {
   const api = await start(temporaryFolder(EMPTY));
   const { resource_version: version } = await run(api, "export_metadata", {}, { version: 2 });
-  const args = { metadata: documentOf([table("artist")]) };
+  const args = { metadata: buildMetadataDocument([table("artist")]) };
   expect(await run(api, "replace_metadata", args, { resource_version: version })).toEqual(SUCCESS);
   const lateAnswer = await send(api, { type: "replace_metadata", args, resource_version: version });
   expect([lateAnswer.status, lateAnswer.json().code]).toEqual([409, "conflict"]);
@@ -805,7 +809,7 @@ test("P-HAS-5 unchanged files keep their text, and no name leads out of the fold
   const hostile = ["..", "../../../evil", "/etc/evil", "Artist", "artist", "x".repeat(500)].map((name) =>
     table("x", { table: { schema: "public", name } }),
   );
-  const metadata = documentOf(hostile, {}, { name: "../up" });
+  const metadata = buildMetadataDocument(hostile, {}, { name: "../up" });
   const answer = await run(api, "replace_metadata", { metadata, allow_inconsistent_metadata: true }, { version: 2 });
   expect(answer.is_consistent).toBe(false);
   expect(await run(api, "export_metadata")).toEqual(metadata);
@@ -815,16 +819,16 @@ test("P-HAS-5 unchanged files keep their text, and no name leads out of the fold
   ]);
   const texts: readonly Entry[] = [{ comment: "!include ../../../etc/passwd" }];
   for (const configuration of texts) {
-    const refusal = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
-    expect(refusal).toMatchObject({ code: "not-supported" });
+    const rejection = await run(api, "replace_metadata", buildMetadataDocument([table("artist", { configuration })]));
+    expect(rejection).toMatchObject({ code: "not-supported" });
   }
   // the database does not accept the name
   const nul = await run(api, "replace_metadata", {
-    metadata: documentOf([table("a\u0000b")]),
+    metadata: buildMetadataDocument([table("a\u0000b")]),
     allow_inconsistent_metadata: true,
   });
   expect(nul.error).toBeDefined();
-  const unknown = await run(api, "replace_metadata", documentOf([table("artist")], { of_my_own: 1 }));
+  const unknown = await run(api, "replace_metadata", buildMetadataDocument([table("artist")], { of_my_own: 1 }));
   expect(unknown).toMatchObject({ code: "not-supported" });
   expect(await run(api, "export_metadata")).toEqual(metadata);
   await api.close();
@@ -860,14 +864,14 @@ test("P-HAS-5 a single file keeps its format, mode and digits, and version 2 bec
 });
 
 test("P-HAS-5 metadata that the program provides can be read and not changed", async () => {
-  const memoryApi = await start(documentOf([table("artist")]));
+  const memoryApi = await start(buildMetadataDocument([table("artist")]));
   const answer = await run(memoryApi, "pg_track_table", { table: "album" });
   expect(answer).toEqual({
     path: "$",
     error: "the metadata cannot be changed here: the program gives it as an object",
     code: "not-supported",
   });
-  expect(await run(memoryApi, "export_metadata")).toEqual(documentOf([table("artist")]));
+  expect(await run(memoryApi, "export_metadata")).toEqual(buildMetadataDocument([table("artist")]));
   await memoryApi.close();
   const emptyApi = await startApi(forGraphql({ preset: plus }));
   expect(await run(emptyApi, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });

@@ -4,7 +4,7 @@ import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, object, permissions, table } from "../support/metadata-document.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -31,7 +31,7 @@ await database.query(`
   grant select on all tables in schema shelf to sea_anon, sea_clerk;
   grant select on shelf_history.author, shelf_history.book, shelf_history.shelfmark to sea_anon;
 `);
-const metadata = documentOf([
+const metadata = buildMetadataDocument([
   table("shelf.author", {
     select_permissions: permissions({
       late: { columns: ["id", "name"], filter: { name: { _neq: "Anne" } } },
@@ -55,24 +55,24 @@ const plainApi = await startApi(
   forGraphql({ ...settings, preset: (options) => compose(plus(options), without("row-history")) }),
 );
 
-const asOf = async (time: string, path: string, headers: Record<string, string> = {}): Promise<any> =>
+const fetchAsOf = async (time: string, path: string, headers: Record<string, string> = {}): Promise<any> =>
   (await api.get(path, { headers: { prefer: `as-of=${time}`, ...headers } })).json();
 
 describe("REST", () => {
   test("P-HIS-2 the preference as-of returns the rows of that time", async () => {
-    expect(await asOf("2020-06-01", "/author?order=id")).toEqual([
+    expect(await fetchAsOf("2020-06-01", "/author?order=id")).toEqual([
       { id: 1, name: "Anne" },
       { id: 3, name: "Cy" },
     ]);
-    expect(await asOf("2021-06-01T12:00:00Z", "/author?select=name&order=id")).toEqual([
+    expect(await fetchAsOf("2021-06-01T12:00:00Z", "/author?select=name&order=id")).toEqual([
       { name: "Anne" },
       { name: "Ben" },
     ]);
-    expect(await asOf("2019-01-01", "/author")).toEqual([]);
-    expect(await asOf("2022-01-01T00:00:00Z", "/author?id=eq.1&select=name")).toEqual([{ name: "Ann" }]);
-    expect(await asOf("2021-12-31T23:59:59.5%2B00:00".replace("%2B", "+"), "/author?id=eq.1&select=name")).toEqual([
-      { name: "Anne" },
-    ]);
+    expect(await fetchAsOf("2019-01-01", "/author")).toEqual([]);
+    expect(await fetchAsOf("2022-01-01T00:00:00Z", "/author?id=eq.1&select=name")).toEqual([{ name: "Ann" }]);
+    expect(await fetchAsOf("2021-12-31T23:59:59.5%2B00:00".replace("%2B", "+"), "/author?id=eq.1&select=name")).toEqual(
+      [{ name: "Anne" }],
+    );
   });
 
   test("P-HIS-2 the response confirms the preference as-of, and all times share a plan", async () => {
@@ -82,50 +82,50 @@ describe("REST", () => {
   });
 
   test("P-HIS-3 as-of applies to embeds, inner joins, filters, aggregates and spreads", async () => {
-    expect(await asOf("2020-06-01", "/book?select=title,author(name)")).toEqual([
+    expect(await fetchAsOf("2020-06-01", "/book?select=title,author(name)")).toEqual([
       { title: "Old", author: { name: "Anne" } },
     ]);
-    expect(await asOf("2023-01-01", "/author?select=name,book(title)&order=id")).toEqual([
+    expect(await fetchAsOf("2023-01-01", "/author?select=name,book(title)&order=id")).toEqual([
       { name: "Ann", book: [{ title: "Other" }] },
       { name: "Ben", book: [{ title: "New" }] },
     ]);
-    expect(await asOf("2020-06-01", "/author?select=name,book!inner(sold.sum())")).toEqual([
+    expect(await fetchAsOf("2020-06-01", "/author?select=name,book!inner(sold.sum())")).toEqual([
       { name: "Anne", book: [{ sum: 10 }] },
     ]);
-    expect(await asOf("2020-06-01", "/book?select=title,...author(name)&order=author(name)")).toEqual([
+    expect(await fetchAsOf("2020-06-01", "/book?select=title,...author(name)&order=author(name)")).toEqual([
       { title: "Old", name: "Anne" },
     ]);
-    expect(await asOf("2020-06-01", "/shelfmark?select=mark,book(title,author(name)),genre(word)")).toEqual([
+    expect(await fetchAsOf("2020-06-01", "/shelfmark?select=mark,book(title,author(name)),genre(word)")).toEqual([
       { mark: "A1", book: { title: "Old", author: { name: "Anne" } }, genre: { word: "art" } },
     ]);
   });
 
-  test("P-HIS-4 as-of refuses a function or relation without a history in the same request", async () => {
-    expect(await asOf("2020-06-01", "/author?select=id,shout")).toEqual({
+  test("P-HIS-4 as-of rejects a function or relation without a history in the same request", async () => {
+    expect(await fetchAsOf("2020-06-01", "/author?select=id,shout")).toEqual({
       code: expect.anything(),
       message: "the function shout has no history",
       details: null,
       hint: null,
     });
-    expect(await asOf("2020-06-01", "/shelfmark?select=genre(shelfmark(mark))")).toMatchObject({
+    expect(await fetchAsOf("2020-06-01", "/shelfmark?select=genre(shelfmark(mark))")).toMatchObject({
       message: "genre has no history",
     });
-    expect(await asOf("2020-06-01", "/author?select=added")).toMatchObject({ code: "42703" });
+    expect(await fetchAsOf("2020-06-01", "/author?select=added")).toMatchObject({ code: "42703" });
   });
 
-  test("P-HIS-5 as-of refuses writes, tables without a history and invalid times", async () => {
+  test("P-HIS-5 as-of rejects writes, tables without a history and invalid times", async () => {
     const headers = { prefer: "as-of=2020-06-01" };
     expect((await api.get("/genre?select=word", { headers })).json()).toMatchObject({
       message: "genre has no history",
     });
-    const refusal = await api.post("/author", { headers, body: { id: 9 } });
-    expect([refusal.status, refusal.json().message]).toEqual([400, "a write or a call has no history"]);
+    const rejection = await api.post("/author", { headers, body: { id: 9 } });
+    expect([rejection.status, rejection.json().message]).toEqual([400, "a write or a call has no history"]);
     for (const wrong of ["yesterday", "notatime", "1714521600", "", "2020-13-01", "now()", "2020-01-01';--"])
       for (const path of ["/author?select=name&id=eq.1", "/author?select=count()", "/genre", "/rpc/none"]) {
         const answer = await api.get(path, { headers: { prefer: `as-of=${wrong}` } });
         expect([wrong, path, answer.status >= 400 && answer.status < 500]).toEqual([wrong, path, true]);
       }
-    expect(await asOf("yesterday", "/author?select=name&id=eq.1")).toEqual({
+    expect(await fetchAsOf("yesterday", "/author?select=name&id=eq.1")).toEqual({
       code: "22007",
       message: 'invalid input syntax for type timestamp with time zone: "yesterday"',
       details: null,
@@ -133,9 +133,9 @@ describe("REST", () => {
     });
     for (const prefer of ["as-of", "return=representation, as-of", "as-of ,handling=lenient"])
       expect((await api.get("/author?select=name", { headers: { prefer } })).json()).toMatchObject({ code: "22007" });
-    expect(await asOf("yesterday, handling=strict", "/author")).toMatchObject({ code: "22007" });
-    expect(await asOf("2020-02-30", "/author")).toMatchObject({ code: expect.stringMatching(/^22/) });
-    expect(await asOf('"2020-06-01T00:00:00Z"', "/author?select=name&id=eq.1")).toEqual([{ name: "Anne" }]);
+    expect(await fetchAsOf("yesterday, handling=strict", "/author")).toMatchObject({ code: "22007" });
+    expect(await fetchAsOf("2020-02-30", "/author")).toMatchObject({ code: expect.stringMatching(/^22/) });
+    expect(await fetchAsOf('"2020-06-01T00:00:00Z"', "/author?select=name&id=eq.1")).toEqual([{ name: "Anne" }]);
   });
 
   test("P-HIS-1 the history tables are not exposed, and their grants apply", async () => {
@@ -143,7 +143,7 @@ describe("REST", () => {
       await api.get("/author", { headers: { "accept-profile": "shelf_history" } }).then((answer) => answer.status),
     ).toBe(406);
     await api.sql("revoke select on shelf_history.book from sea_anon");
-    expect(await asOf("2020-06-01", "/book")).toMatchObject({ code: "42501" });
+    expect(await fetchAsOf("2020-06-01", "/book")).toMatchObject({ code: "42501" });
     await api.sql("grant select on shelf_history.book to sea_anon");
   });
 });
@@ -217,12 +217,12 @@ describe("GraphQL", () => {
               ]
             : []),
         ]) {
-          const refusal = await ask(role, path);
-          expect([path, refusal.status, refusal.json().code]).toEqual([path, 400, "42703"]);
-          expect(refusal.text).not.toContain("HIDDEN");
+          const rejection = await ask(role, path);
+          expect([path, rejection.status, rejection.json().code]).toEqual([path, 400, "42703"]);
+          expect(rejection.text).not.toContain("HIDDEN");
         }
-    const refusal = await ask("whole", "/author?select=secret");
-    expect(refusal.json()).toEqual({
+    const rejection = await ask("whole", "/author?select=secret");
+    expect(rejection.json()).toEqual({
       code: "42703",
       message: "column author.secret does not exist",
       details: null,

@@ -75,22 +75,22 @@ interface Result {
 const call = (name: string, args: Record<string, unknown> = {}, caller = client): Promise<Result> =>
   caller.callTool({ name, arguments: args }) as Promise<Result>;
 
-const rowsOf = async (name: string, args: Record<string, unknown>, caller = client): Promise<any> => {
+const fetchRows = async (name: string, args: Record<string, unknown>, caller = client): Promise<any> => {
   const result = await call(name, args, caller);
   expect(result.isError, result.content[0]?.text).toBeUndefined();
   return result.structuredContent.rows ?? result.structuredContent.value;
 };
 
-const namesOf = async (caller: Client): Promise<readonly string[]> =>
+const fetchToolNames = async (caller: Client): Promise<readonly string[]> =>
   (await caller.listTools()).tools.map(({ name }) => name);
 
 const READING_TOOLS = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
 
 describe("P-MCP-2 tools are those of the role and of the settings", () => {
-  test("a role has the reading tools, and the writing tools if they are switched on", async () => {
+  test("P-MCP-2 P-MCP-4 a role has the reading tools, and the writing tools if they are switched on", async () => {
     expect(client.getServerVersion()?.name).toBe("relapi");
-    expect(await namesOf(client)).toEqual(READING_TOOLS);
-    expect(await namesOf(await connect(writingApi))).toEqual([
+    expect(await fetchToolNames(client)).toEqual(READING_TOOLS);
+    expect(await fetchToolNames(await connect(writingApi))).toEqual([
       ...READING_TOOLS,
       "insert_rows",
       "update_rows",
@@ -98,14 +98,14 @@ describe("P-MCP-2 tools are those of the role and of the settings", () => {
     ]);
   });
 
-  test("a role without rights has only an empty list of tables", async () => {
+  test("P-MCP-2 a role without rights has only an empty list of tables", async () => {
     const powerless = await connect(api, {});
-    expect(await namesOf(powerless)).toEqual(["list_tables"]);
+    expect(await fetchToolNames(powerless)).toEqual(["list_tables"]);
     expect((await call("list_tables", {}, powerless)).structuredContent).toMatchObject({ tables: [], functions: [] });
     await expect(call("read_rows", { table: "ticket" }, powerless)).rejects.toThrow("no such tool");
   });
 
-  test("list_tables names the tables, columns and functions of the role", async () => {
+  test("P-MCP-2 list_tables names the tables, columns and functions of the role", async () => {
     const { tables, functions } = (await call("list_tables")).structuredContent;
     expect(tables.map(({ name, operations }: any) => [name, operations])).toEqual([
       ["agent", ["select"]],
@@ -131,9 +131,9 @@ describe("P-MCP-2 tools are those of the role and of the settings", () => {
 describe("P-MCP-3 tools send requests to the REST surface as the caller", () => {
   const titles = (rows: readonly { readonly title: string }[]): readonly string[] => rows.map(({ title }) => title);
 
-  test("read_rows accepts filters, embeds, order, limit and offset", async () => {
+  test("P-MCP-3 read_rows accepts filters, embeds, order, limit and offset", async () => {
     expect(
-      await rowsOf("read_rows", {
+      await fetchRows("read_rows", {
         table: "ticket",
         select: "id,big,price,agent(name)",
         filters: [
@@ -151,28 +151,28 @@ describe("P-MCP-3 tools send requests to the REST surface as the caller", () => 
     ).toEqual([{ id: 1, big: "9007199254740993", price: "1.50", agent: { name: "Ann" } }]);
   });
 
-  test("row policies apply to each caller and request", async () => {
-    expect((await rowsOf("read_rows", { table: "ticket" })).map(({ id }: any) => id)).toEqual([1, 2, 3]);
+  test("P-MCP-3 row policies apply to each caller and request", async () => {
+    expect((await fetchRows("read_rows", { table: "ticket" })).map(({ id }: any) => id)).toEqual([1, 2, 3]);
     expect(
-      await rowsOf("read_rows", { table: "ticket", filters: [{ column: "id", operator: "eq", value: 4 }] }),
+      await fetchRows("read_rows", { table: "ticket", filters: [{ column: "id", operator: "eq", value: 4 }] }),
     ).toEqual([]);
-    expect(await rowsOf("call_function", { function: "tickets_of", arguments: { agent: 2 } })).toHaveLength(1);
-    const refusal = await call("read_rows", { table: "agent", select: "salary" });
-    expect([refusal.isError, refusal.content[0]?.text]).toEqual([true, expect.stringContaining("42501")]);
+    expect(await fetchRows("call_function", { function: "tickets_of", arguments: { agent: 2 } })).toHaveLength(1);
+    const rejection = await call("read_rows", { table: "agent", select: "salary" });
+    expect([rejection.isError, rejection.content[0]?.text]).toEqual([true, expect.stringContaining("42501")]);
     expect((await call("read_rows", { table: "ticket", select: "*,secret(*)" })).isError).toBe(true);
   });
 
-  test("search_rows accepts any text", async () => {
-    expect(titles(await rowsOf("search_rows", { table: "ticket", text: "leaking" }))).toEqual(["Leaking hull"]);
-    expect(await rowsOf("search_rows", { table: "ticket", text: '100% "done", (really)' })).toHaveLength(1);
-    expect(await rowsOf("search_rows", { table: "ticket", text: "1__%" })).toEqual([]);
-    expect(await rowsOf("search_rows", { table: "ticket", text: "hidden),id.gt.(0" })).toEqual([]);
+  test("P-MCP-3 search_rows accepts any text", async () => {
+    expect(titles(await fetchRows("search_rows", { table: "ticket", text: "leaking" }))).toEqual(["Leaking hull"]);
+    expect(await fetchRows("search_rows", { table: "ticket", text: '100% "done", (really)' })).toHaveLength(1);
+    expect(await fetchRows("search_rows", { table: "ticket", text: "1__%" })).toEqual([]);
+    expect(await fetchRows("search_rows", { table: "ticket", text: "hidden),id.gt.(0" })).toEqual([]);
   });
 
-  test("aggregate_rows aggregates all rows or groups, and functions return one value", async () => {
+  test("P-MCP-3 aggregate_rows aggregates all rows or groups, and functions return one value", async () => {
     const aggregates = [{ function: "count" }, { function: "sum", column: "price" }];
     expect(
-      await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order: "agent_id" }),
+      await fetchRows("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order: "agent_id" }),
     ).toEqual([
       { agent_id: 1, count: 2, sum_price: "3.50" },
       { agent_id: 2, count: 1, sum_price: 3 },
@@ -180,13 +180,13 @@ describe("P-MCP-3 tools send requests to the REST surface as the caller", () => 
     // the most frequent first, by the function and by its name in the response
     for (const order of ["count().desc", "count.desc", "sum_price.desc"])
       expect(
-        await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),
+        await fetchRows("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),
       ).toEqual([{ agent_id: 1, count: 2, sum_price: "3.50" }]);
     const disabledClient = await connect(await start({ dbAggregatesEnabled: false }));
     expect((await call("aggregate_rows", { table: "ticket", aggregates }, disabledClient)).content[0]?.text).toContain(
       "PGRST123",
     );
-    expect(await rowsOf("call_function", { function: "add_up", arguments: { a: 1, b: 2 } })).toBe(3);
+    expect(await fetchRows("call_function", { function: "add_up", arguments: { a: 1, b: 2 } })).toBe(3);
   });
 
   test.each([
@@ -206,25 +206,25 @@ describe("P-MCP-3 tools send requests to the REST surface as the caller", () => 
       { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] },
       "cannot contain a dot",
     ],
-  ])("read_rows refuses %s before anything runs", async (_, args, message) => {
+  ])("P-MCP-3a read_rows rejects %s before anything runs", async (_, args, message) => {
     const result = await call("read_rows", { table: "ticket", ...args });
     expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(message)]);
   });
 });
 
 describe("P-MCP-4 writes", () => {
-  test("writing tools are unknown unless they are switched on", async () => {
+  test("P-MCP-4 writing tools are unknown unless they are switched on", async () => {
     for (const name of ["insert_rows", "update_rows", "delete_rows"])
       await expect(call(name, { table: "ticket", rows: [], filters: [], set: {} })).rejects.toThrow("no such tool");
-    const refusal = await call("call_function", { function: "wipe" });
-    expect(refusal.content[0]?.text).toContain("writing is switched off");
+    const rejection = await call("call_function", { function: "wipe" });
+    expect(rejection.content[0]?.text).toContain("writing is switched off");
     expect(await database.query("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 
-  test("writing tools follow row policies and limit the changed rows", async () => {
+  test("P-MCP-4 writing tools follow row policies and limit the changed rows", async () => {
     const writer = await connect(writingApi);
     const row = { id: 10, owner: "sea_captain", title: "new" };
-    expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, writer)).toEqual([
+    expect(await fetchRows("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, writer)).toEqual([
       { id: 10, title: "new" },
     ]);
     expect(
@@ -233,7 +233,7 @@ describe("P-MCP-4 writes", () => {
     expect((await call("insert_rows", { table: "agent", rows: [{ id: 3, name: "x" }] }, writer)).isError).toBe(true);
     const filters = [{ column: "id", operator: "eq", value: 10 }];
     expect(
-      await rowsOf("update_rows", { table: "ticket", set: { title: "newer" }, filters, select: "title" }, writer),
+      await fetchRows("update_rows", { table: "ticket", set: { title: "newer" }, filters, select: "title" }, writer),
     ).toEqual([{ title: "newer" }]);
     const all = [{ column: "id", operator: "gt", value: 0 }];
     expect((await call("delete_rows", { table: "ticket", filters: all }, writer)).content[0]?.text).toContain(
@@ -242,15 +242,15 @@ describe("P-MCP-4 writes", () => {
     expect((await call("delete_rows", { table: "ticket", filters: [] }, writer)).content[0]?.text).toContain(
       "at least one",
     );
-    expect(await rowsOf("delete_rows", { table: "ticket", filters, select: "id" }, writer)).toEqual([{ id: 10 }]);
+    expect(await fetchRows("delete_rows", { table: "ticket", filters, select: "id" }, writer)).toEqual([{ id: 10 }]);
     expect(await database.query("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 });
 
 describe("P-MCP-5 limits", () => {
-  test("rows, bytes, time and the cost of the role are limited", async () => {
+  test("P-MCP-5 rows, bytes, time and the cost of the role are limited", async () => {
     const writer = await connect(writingApi);
-    expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, writer)).toHaveLength(2);
+    expect(await fetchRows("read_rows", { table: "ticket", limit: 1000 }, writer)).toHaveLength(2);
     const cappedApi = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
     const cappedClient = await connect(cappedApi);
     expect(
@@ -298,7 +298,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   const inHall = await connect(hallApi);
   const writer = await connect(await start({ dbSchemas: ["hall"], mcpWrites: true }));
 
-  test("objects of extensions, and functions without named arguments, are not listed", async () => {
+  test("P-MCP-2a objects of extensions, and functions without named arguments, are not listed", async () => {
     const { tables, functions } = (await call("list_tables", {}, inHall)).structuredContent;
     expect(tables.map(({ name }: any) => name)).toEqual(["item", "part", "tag"]);
     expect(functions.map(({ name }: any) => name)).toEqual(["items", "named"]);
@@ -307,7 +307,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect((await call("read_rows", { table: "spatial_ref_sys" }, inHall)).content[0]?.text).toContain("no such table");
   });
 
-  test("a long list of tables has pages within the limit", async () => {
+  test("P-MCP-9a a long list of tables has pages within the limit", async () => {
     await database.query(`
       create schema long; grant usage on schema long to sea_captain;
       do $$ begin for i in 1..120 loop
@@ -341,7 +341,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     await expect(longClient.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
   });
 
-  test("the limit applies to the text and the structured content of a response", async () => {
+  test("P-MCP-5 the limit applies to the text and the structured content of a response", async () => {
     const mcpMaxBytes = 10_000;
     const hallClient = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
     for (const limit of [10, 100, 250]) {
@@ -358,23 +358,23 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     const first = { table: "item", order: "id", limit: 1 };
     const row = { id: 1, name: "item 1" };
     const part = { id: 1, item_id: 1, name: "bolt" };
-    expect(await rowsOf("read_rows", first, inHall)).toEqual([row]);
-    expect(await rowsOf("read_rows", { ...first, select: "*" }, inHall)).toEqual([row]);
-    expect(await rowsOf("read_rows", { ...first, select: "*,part(*)" }, inHall)).toEqual([{ ...row, part: [part] }]);
-    expect(await rowsOf("read_rows", { ...first, select: "name,parts:part!inner(*)" }, inHall)).toEqual([
+    expect(await fetchRows("read_rows", first, inHall)).toEqual([row]);
+    expect(await fetchRows("read_rows", { ...first, select: "*" }, inHall)).toEqual([row]);
+    expect(await fetchRows("read_rows", { ...first, select: "*,part(*)" }, inHall)).toEqual([{ ...row, part: [part] }]);
+    expect(await fetchRows("read_rows", { ...first, select: "name,parts:part!inner(*)" }, inHall)).toEqual([
       { name: "item 1", parts: [part] },
     ]);
-    expect(await rowsOf("search_rows", { table: "item", text: "ITEM 250" }, inHall)).toEqual([
+    expect(await fetchRows("search_rows", { table: "item", text: "ITEM 250" }, inHall)).toEqual([
       { id: 250, name: "item 250" },
     ]);
     const newRow = { id: 1000, name: "new" };
     const changedRow = { id: 1000, name: "newer" };
     const filters = [{ column: "id", operator: "eq", value: 1000 }];
-    expect(await rowsOf("insert_rows", { table: "item", rows: [newRow] }, writer)).toEqual([newRow]);
-    expect(await rowsOf("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([
+    expect(await fetchRows("insert_rows", { table: "item", rows: [newRow] }, writer)).toEqual([newRow]);
+    expect(await fetchRows("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([
       changedRow,
     ]);
-    expect(await rowsOf("delete_rows", { table: "item", filters }, writer)).toEqual([changedRow]);
+    expect(await fetchRows("delete_rows", { table: "item", filters }, writer)).toEqual([changedRow]);
     expect((await call("insert_rows", { table: "inbox", rows: [{ id: 1 }] }, writer)).isError).toBeUndefined();
     expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
   });
@@ -410,21 +410,21 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("P-MCP-3 an error names the unknown, missing or oversized argument", async () => {
-    const textOf = async (args: Record<string, unknown>) =>
+    const fetchText = async (args: Record<string, unknown>) =>
       (await call("read_rows", args, inHall)).content[0]?.text ?? "";
-    expect(await textOf({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
-    expect(await textOf({})).toBe('the argument "table" is missing');
+    expect(await fetchText({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
+    expect(await fetchText({})).toBe('the argument "table" is missing');
     const longText = "id,".repeat(100_000);
-    expect(await textOf({ table: "item", select: longText })).toContain("longer than 65536 bytes");
-    expect(await textOf({ table: "item", filters: [{ column: "name", operator: "eq", value: longText }] })).toContain(
-      "The URL is longer than 65536 bytes",
-    );
-    expect(await textOf({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
+    expect(await fetchText({ table: "item", select: longText })).toContain("longer than 65536 bytes");
+    expect(
+      await fetchText({ table: "item", filters: [{ column: "name", operator: "eq", value: longText }] }),
+    ).toContain("The URL is longer than 65536 bytes");
+    expect(await fetchText({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
   });
 });
 
 describe("P-MCP-6 instructions in rows", () => {
-  test("tools, instructions and resource names contain no text of rows or comments", async () => {
+  test("P-MCP-6 tools, instructions and resource names contain no text of rows or comments", async () => {
     const outputText = JSON.stringify([
       await client.listTools(),
       client.getInstructions(),
@@ -434,7 +434,7 @@ describe("P-MCP-6 instructions in rows", () => {
     expect(outputText).toContain("never instructions");
   });
 
-  test("a text response marks the data with a delimiter that no row can contain", async () => {
+  test("P-MCP-6 a text response marks the data with a delimiter that no row can contain", async () => {
     const marks = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { content, structuredContent } = await call("read_rows", { table: "ticket", order: "id" });
@@ -451,17 +451,17 @@ describe("P-MCP-6 instructions in rows", () => {
     expect(marks.size).toBe(3);
   });
 
-  test("errors that quote rows are delimited too", async () => {
+  test("P-MCP-6 errors that quote rows are delimited too", async () => {
     const writer = await connect(writingApi);
     const row = { id: 1, owner: "sea_captain", title: "x" };
     const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, writer);
     expect(isError).toBe(true);
     expect(content[0]?.text).toMatch(
-      /^The request was refused with status 409:\n.*never instructions[^]*\n<<<[\w-]{12}\n[^]*23505/,
+      /^The request was rejected with status 409:\n.*never instructions[^]*\n<<<[\w-]{12}\n[^]*23505/,
     );
   });
 
-  test("a tool has only the rights of the role, whatever its arguments", async () => {
+  test("P-MCP-3 a tool has only the rights of the role, whatever its arguments", async () => {
     for (const [name, args] of [
       ["read_rows", { table: "secret" }],
       ["read_rows", { table: "ticket", select: "*,secret(word)" }],
@@ -481,7 +481,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   const send = (body: unknown, headers: HeaderValues = {}, target = api) =>
     target.post("/mcp", { body, headers: { accept: "application/json, text/event-stream", ...captain, ...headers } });
 
-  test("each message is a separate request without a session", async () => {
+  test("P-MCP-1a each message is a separate request without a session", async () => {
     const answer = await send(LIST);
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
     expect(answer.headers["mcp-session-id"]).toBeUndefined();
@@ -489,15 +489,18 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     expect((await send({ jsonrpc: "2.0", method: "notifications/initialized" })).status).toBe(202);
   });
 
-  test("credentials are checked as on other surfaces", async () => {
+  test("P-MCP-3 P-MCP-7 credentials are checked as on other surfaces", async () => {
     const wrong = await send(LIST, { authorization: "Bearer wrong" });
-    const refusedByRest = await api.get("/agent", { headers: { authorization: "Bearer wrong" } });
-    expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([401, refusedByRest.headers["www-authenticate"]]);
+    const rejectedByRest = await api.get("/agent", { headers: { authorization: "Bearer wrong" } });
+    expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([
+      401,
+      rejectedByRest.headers["www-authenticate"],
+    ]);
     expect(wrong.headers["www-authenticate"]).toContain("invalid_token");
     const authenticatedApi = await start({ anonRole: undefined });
-    const refusal = await send(LIST, { authorization: null }, authenticatedApi);
-    expect([refusal.status, refusal.json().error.code]).toEqual([401, -32001]);
-    expect(refusal.headers["www-authenticate"]).toBeDefined();
+    const rejection = await send(LIST, { authorization: null }, authenticatedApi);
+    expect([rejection.status, rejection.json().error.code]).toEqual([401, -32001]);
+    expect(rejection.headers["www-authenticate"]).toBeDefined();
     const adminAnswer = await send(LIST, { authorization: null, ...asAdmin("sea_captain") });
     expect(adminAnswer.json().result.tools).toHaveLength(READING_TOOLS.length);
   });
@@ -521,8 +524,8 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
       expect((await describedApi.request("OPTIONS", path)).headers["allow"]).toBe("GET, HEAD, OPTIONS");
       expect((await api.get(path)).status).toBe(404);
     }
-    const refusal = await send(LIST, { authorization: "Bearer wrong" }, describedApi);
-    expect(refusal.headers["www-authenticate"]).toMatch(
+    const rejection = await send(LIST, { authorization: "Bearer wrong" }, describedApi);
+    expect(rejection.headers["www-authenticate"]).toMatch(
       /^Bearer resource_metadata="https:\/\/api\.example\.com\/\.well-known\/oauth-protected-resource\/mcp", error="invalid_token", error_description="/,
     );
     for (const options of [
@@ -538,12 +541,12 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     ["a page of another origin", "http://evil.example"],
     ["a page whose name leads here", "http://rebound.example:3000"],
     ["a page of no origin", "null"],
-  ])("the origin %s is refused", async (_, origin) => {
+  ])("P-MCP-7 the origin %s is rejected", async (_, origin) => {
     const answer = await send(LIST, { origin, host: new URL("http://rebound.example:3000").host });
     expect([answer.status, answer.json().error.message]).toEqual([403, "pages of this origin are not allowed"]);
   });
 
-  test("an origin of the setting is accepted", async () => {
+  test("P-MCP-7 an origin of the setting is accepted", async () => {
     const openApi = await start({ mcpAllowedOrigins: ["http://localhost:6274"] });
     expect((await send(LIST, { origin: "http://localhost:6274" }, openApi)).status).toBe(200);
     expect((await send(LIST, { origin: "http://localhost:6275" }, openApi)).status).toBe(403);
@@ -557,13 +560,13 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     ["no Accept", LIST, { accept: null }, 406],
     ["another content type", JSON.stringify(LIST), { "content-type": "text/plain" }, 415],
     ["an unknown version of the protocol", LIST, { "mcp-protocol-version": "1999-01-01" }, 400],
-  ])("%s is refused", async (_, body, headers, status) => {
+  ])("P-MCP-1 P-MCP-1a %s is rejected", async (_, body, headers, status) => {
     const answer = await send(body, { "content-type": "application/json", ...headers });
     expect(answer.status).toBe(status);
     expect(answer.json()).toMatchObject({ jsonrpc: "2.0", error: {} });
   });
 
-  test("an unknown method is an error of the protocol, and GET and DELETE are refused", async () => {
+  test("P-MCP-1a an unknown method is an error of the protocol, and GET and DELETE are rejected", async () => {
     expect((await send({ ...LIST, method: "tables/drop" })).json().error.code).toBe(-32601);
     for (const answer of [await api.get("/mcp", { headers: captain }), await api.delete("/mcp", { headers: captain })])
       expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, POST"]);

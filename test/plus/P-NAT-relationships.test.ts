@@ -5,7 +5,13 @@ import { describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  collectWarnings,
+  buildMetadataDocument,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 
 const database = await testDatabase();
@@ -70,11 +76,11 @@ const source = (overrides: Entry = {}): Entry => ({
   ...overrides,
 });
 const start = (ofSource: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ preset: plus, metadata: documentOf([], {}, ofSource), ...overrides }));
+  startApi(forGraphql({ preset: plus, metadata: buildMetadataDocument([], {}, ofSource), ...overrides }));
 const api = await start(source());
 
 describe("P-NAT-4 nested fields", () => {
-  test("nested fields return one row or several, each with its own arguments", async () => {
+  test("P-NAT-4a nested fields return one row or several, each with its own arguments", async () => {
     const text = `query ($short: Int!, $where: an_article_bool_exp) {
       get_writers(order_by: {id: asc}) {
         name __typename
@@ -106,7 +112,7 @@ describe("P-NAT-4 nested fields", () => {
     expect(secondAnswer.data.get_writers[0].short.map(({ excerpt }: any) => excerpt)).toEqual(["s", "f"]);
   });
 
-  test("a missing row is null, and limits, orders and distinct_on apply per row", async () => {
+  test("P-NAT-4a a missing row is null, and limits, orders and distinct_on apply per row", async () => {
     expect(
       (await api.gql("{ get_articles(args: {length: 1}, order_by: {id: desc}, limit: 1) { title writer { name } } }"))
         .data.get_articles,
@@ -117,7 +123,7 @@ describe("P-NAT-4 nested fields", () => {
     expect(data.get_writers.map(({ articles }: any) => articles)).toEqual([[{ id: 2 }], [{ id: 3 }], []]);
   });
 
-  test("graphql-js accepts the schema, and nested fields are not columns", async () => {
+  test("P-NAT-4b graphql-js accepts the schema, and nested fields are not columns", async () => {
     const { data } = await api.gql(getIntrospectionQuery());
     const schema = buildClientSchema(data as IntrospectionQuery);
     expect(validateSchema(schema)).toEqual([]);
@@ -133,7 +139,7 @@ describe("P-NAT-4 nested fields", () => {
   });
 
   test.each(["'; drop table writer; --", "{{length}}", "$1", '"', "\\"])(
-    "the value %j is bound in nested conditions",
+    "P-NAT-3 the value %j is bound in nested conditions",
     async (word) => {
       const text =
         "query ($w: String) { get_writers { articles(args: {length: 1}, where: {title: {_eq: $w}}) { id } } }";
@@ -149,7 +155,7 @@ describe("P-NAT-4 nested fields", () => {
 describe("P-NAT-5 roles", () => {
   const reader = asAdmin("reader", { rank: "1" });
 
-  test("a role sees the related rows that the permission of their logical model allows", async () => {
+  test("P-NAT-5 a role sees the related rows that the permission of their logical model allows", async () => {
     const text = "{ get_articles(args: {length: 1}, order_by: {id: asc}) { id writer { name } } }";
     expect((await api.gql(text, {}, reader)).data.get_articles).toEqual([
       { id: 1, writer: { name: "Ann" } },
@@ -160,7 +166,7 @@ describe("P-NAT-5 roles", () => {
     expect(data.get_writers).toEqual([{ articles: [{ title: "One" }] }]);
   });
 
-  test("a role has a nested field if both permissions allow it", async () => {
+  test("P-NAT-5 a role has a nested field if both permissions allow it", async () => {
     for (const query of [
       "{ get_articles(args: {length: 1}) { writer { rank } } }",
       "{ get_writers { articles(args: {length: 1}) { excerpt } } }",
@@ -265,7 +271,7 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
 
 describe("P-NAT-4 invalid relationships", () => {
   test.each(BAD)(
-    "an invalid relationship is logged and left out with its dependents: %s",
+    "P-NAT-1b an invalid relationship is logged and left out with its dependents: %s",
     async (_, overrides, message) => {
       const noteLog = collectWarnings();
       const oddApi = await start(source(overrides), { logger: noteLog.logger });
@@ -277,7 +283,7 @@ describe("P-NAT-4 invalid relationships", () => {
     },
   );
 
-  test("two native queries of one model have the same relationships", async () => {
+  test("P-NAT-4 two native queries of one model have the same relationships", async () => {
     const noteLog = collectWarnings();
     const otherQuery = {
       ...ARTICLES,
@@ -298,8 +304,8 @@ describe("P-NAT-4 invalid relationships", () => {
   });
 });
 
-test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and refuses each invalid one", async () => {
-  const path = temporaryFile("metadata.json", JSON.stringify(documentOf([table("writer")])));
+test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and rejects each invalid one", async () => {
+  const path = temporaryFile("metadata.json", JSON.stringify(buildMetadataDocument([table("writer")])));
   const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
   const run = async (type: string, args: unknown) => {
     const answer = await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() });

@@ -5,9 +5,15 @@ import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  collectWarnings,
+  buildMetadataDocument,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 import { bearer } from "../support/tokens.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 
@@ -47,7 +53,7 @@ const source = (overrides: Entry = {}): Entry => ({
 const start = (metadata: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
   startApi(forGraphql({ preset: plus, metadata, ...overrides }));
 
-const METADATA = documentOf([table("album")], {}, source());
+const METADATA = buildMetadataDocument([table("album")], {}, source());
 const api = await start(METADATA);
 
 const ids = ({ data, errors }: any): readonly number[] => {
@@ -59,7 +65,7 @@ test("P-NAT-7 a null in a non-null field of the model is an error that names the
   const model = (name: string, fields: readonly Entry[]): Entry => ({ name, fields });
   const query = (name: string, code: string, returns: string): Entry => ({ root_field_name: name, code, returns });
   const oddApi = await start(
-    documentOf(
+    buildMetadataDocument(
       [table("album")],
       {},
       {
@@ -76,23 +82,23 @@ test("P-NAT-7 a null in a non-null field of the model is an error that names the
       },
     ),
   );
-  const refusalOf = (name: string, message: string) => ({
+  const buildFieldErrorBody = (name: string, message: string) => ({
     errors: [{ message, extensions: { path: `$.selectionSet.${name}`, code: "postgres-error" } }],
   });
   expect(await oddApi.gql("{ no_number { n: number } }")).toEqual(
-    refusalOf(
+    buildFieldErrorBody(
       "no_number",
       'the native query "no_number" gives null for the field "number" of the logical model "numbered", which is not nullable',
     ),
   );
   expect(await oddApi.gql("{ no_list { list } }")).toEqual(
-    refusalOf(
+    buildFieldErrorBody(
       "no_list",
       'the native query "no_list" gives null for the field "list" of the logical model "listed", which is not nullable',
     ),
   );
   expect(await oddApi.gql("{ gap { list } }")).toEqual(
-    refusalOf(
+    buildFieldErrorBody(
       "gap",
       'the native query "gap" gives a list with null in it for the field "list" of the logical model "listed", which is not nullable',
     ),
@@ -104,7 +110,7 @@ test("P-NAT-7 a null in a non-null field of the model is an error that names the
 });
 
 describe("P-NAT-1 fields of the query root", () => {
-  test("a native query accepts arguments, conditions, order, limit and offset", async () => {
+  test("P-NAT-1 a native query accepts arguments, conditions, order, limit and offset", async () => {
     const all = ids(await api.gql("{ all_sales(order_by: {id: asc}) { id } }"));
     expect(all.length).toBeGreaterThan(3);
     expect(
@@ -131,8 +137,8 @@ describe("P-NAT-1 fields of the query root", () => {
     expect(ids(distinctAnswer)).toEqual([2]);
   });
 
-  test("the schema has the types of the logical model", async () => {
-    const schema = await schemaOf(api);
+  test("P-NAT-1 the schema has the types of the logical model", async () => {
+    const schema = await fetchSchema(api);
     expect(Object.keys(schema.members("sale"))).toEqual(["id", "title", "price", "tags"]);
     expect(Object.keys(schema.members("query_root"))).toEqual(expect.arrayContaining(["sales_from", "all_sales"]));
     expect((await api.gql("{ sales_from { id } }")).errors[0].extensions.code).toBe("validation-failed");
@@ -205,9 +211,11 @@ describe("P-NAT-1 fields of the query root", () => {
       { native_queries: [{ ...QUERY, root_field_name: "a-b" }] },
       "not a valid GraphQL name",
     ],
-  ])("%s is noted, and left out", async (_, overrides, message) => {
+  ])("P-NAT-1b %s is noted, and left out", async (_, overrides, message) => {
     const noteLog = collectWarnings();
-    const oddApi = await start(documentOf([table("album")], {}, source(overrides)), { logger: noteLog.logger });
+    const oddApi = await start(buildMetadataDocument([table("album")], {}, source(overrides)), {
+      logger: noteLog.logger,
+    });
     expect(noteLog.all().join("\n")).toContain(message);
     expect((await oddApi.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
     expect((await oddApi.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
@@ -221,15 +229,15 @@ test("P-NAT-6a names of tables follow the convention of the settings, and custom
   const noteLog = collectWarnings();
   const names = ["albumByPk", "album_by_pk", "my_artist", "myArtist"];
   const namedApi = await start(
-    documentOf(
+    buildMetadataDocument(
       [table("album"), table("artist", { configuration: { custom_name: "my_artist" } })],
       {},
       source({ native_queries: names.map((name) => ({ ...QUERY, root_field_name: name })) }),
     ),
     { logger: noteLog.logger, defaultNamingConvention: "graphql-default" },
   );
-  const refusals = noteLog.all().filter((line) => line.includes("a table or function has that name"));
-  expect(names.filter((name) => refusals.some((line) => line.includes(`query ${name}:`)))).toEqual([
+  const rejections = noteLog.all().filter((line) => line.includes("a table or function has that name"));
+  expect(names.filter((name) => rejections.some((line) => line.includes(`query ${name}:`)))).toEqual([
     "albumByPk",
     "my_artist",
   ]);
@@ -239,7 +247,7 @@ test("P-NAT-6a names of tables follow the convention of the settings, and custom
 });
 
 describe("P-NAT-2 permissions on native queries", () => {
-  test("a role gets the columns and rows of its permission, and nothing without one", async () => {
+  test("P-NAT-2 a role gets the columns and rows of its permission, and nothing without one", async () => {
     const buyer = asAdmin("buyer", { upto: "2" });
     expect(ids(await api.gql("{ all_sales(order_by: {id: asc}) { id title } }", {}, buyer))).toEqual([1, 2]);
     expect(ids(await api.gql("{ all_sales(where: {_or: [{id: {_gt: 0}}]}) { id } }", {}, buyer))).toHaveLength(2);
@@ -259,7 +267,7 @@ describe("P-NAT-2 permissions on native queries", () => {
   test("G-AUTH-19b a role named admin gets only the columns of its permission", async () => {
     const admin = { columns: ["id"], filter: {} };
     const model = { ...MODEL, select_permissions: permissions({ admin }) };
-    const otherApi = await start(documentOf([table("album")], {}, source({ logical_models: [model] })));
+    const otherApi = await start(buildMetadataDocument([table("album")], {}, source({ logical_models: [model] })));
     const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
     const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
     expect(ids(await otherApi.gql("{ all_sales(limit: 1) { id } }", {}, headers))).toHaveLength(1);
@@ -269,7 +277,7 @@ describe("P-NAT-2 permissions on native queries", () => {
     await otherApi.close();
   });
 
-  test("a value of a request is never read as a session variable", async () => {
+  test("P-NAT-2 a value of a request is never read as a session variable", async () => {
     const filteredAnswer = await api.gql(
       '{ all_sales(where: {title: {_eq: "X-Hasura-Upto"}}) { id } }',
       {},
@@ -281,7 +289,7 @@ describe("P-NAT-2 permissions on native queries", () => {
 
 describe("P-NAT-3 values are bound", () => {
   test.each(["'; drop table public.album; --", "{{least}}", "$1", "\\", "%' or true or '1' like '"])(
-    "the argument %j is bound as text",
+    "P-NAT-3 the argument %j is bound as text",
     async (word) => {
       const answer = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
       expect(answer).toEqual({ data: { sales_from: [] } });
@@ -290,7 +298,7 @@ describe("P-NAT-3 values are bound", () => {
     },
   );
 
-  test("native queries cannot write, and errors do not show their SQL", async () => {
+  test("P-NAT-3 P-NAT-3a native queries cannot write, and errors do not show their SQL", async () => {
     const overrides = {
       native_queries: [
         {
@@ -312,7 +320,7 @@ describe("P-NAT-3 values are bound", () => {
       ],
     };
     await database.query("create table public.odd_sales (secret_column int)");
-    const oddApi = await start(documentOf([table("album")], {}, source(overrides)));
+    const oddApi = await start(buildMetadataDocument([table("album")], {}, source(overrides)));
     await database.query("drop table public.odd_sales");
     expect((await oddApi.gql("{ writing { id title } }")).errors[0]).toMatchObject({
       message: "database query error",
@@ -329,7 +337,7 @@ describe("P-NAT-3 values are bound", () => {
 });
 
 test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", async () => {
-  const path = temporaryFile("metadata.json", JSON.stringify(documentOf([table("album")])));
+  const path = temporaryFile("metadata.json", JSON.stringify(buildMetadataDocument([table("album")])));
   const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
   const run = (type: string, args: unknown): Promise<any> => runCommand(metadataApi, type, args);
   const { select_permissions: _, ...model } = MODEL;

@@ -27,7 +27,7 @@ await api.sql(`
 const linesApi = await startApi({ preset: plus, dbSchemas: ["lines"], streamAboveBytes: 64 * 1024 });
 const headers = { accept: "application/x-ndjson" };
 
-const linesOf = (text: string): unknown[] => {
+const parseLines = (text: string): unknown[] => {
   expect(text.endsWith("\n")).toBe(true);
   return text
     .slice(0, -1)
@@ -47,7 +47,7 @@ describe("lines of JSON", () => {
     expect(status).toBe(200);
     expect(responseHeaders["content-type"]).toBe("application/x-ndjson");
     expect(responseHeaders["content-range"]).toBe("0-1/*");
-    expect(linesOf(text)).toEqual([
+    expect(parseLines(text)).toEqual([
       { id: 1, name: "two\nlines", doc: { a: [1, 2] }, owner: "sea_anon", part: [{ id: 1 }, { id: 2 }] },
       { id: 2, name: "säck", doc: null, owner: "sea_clerk", part: [] },
     ]);
@@ -58,7 +58,7 @@ describe("lines of JSON", () => {
   });
 
   test("P-NDJ-1 values of functions, counts and rights are those of JSON", async () => {
-    expect(linesOf((await linesApi.get("/rpc/numbers", { headers })).text)).toEqual([1, null, 3]);
+    expect(parseLines((await linesApi.get("/rpc/numbers", { headers })).text)).toEqual([1, null, 3]);
     expect((await linesApi.get("/rpc/one", { headers })).text).toBe("7\n");
     const countAnswer = await linesApi.get("/item?limit=1&order=id", {
       headers: { ...headers, prefer: "count=exact" },
@@ -72,7 +72,7 @@ describe("lines of JSON", () => {
 
   test("P-NDJ-2 long answers are streamed, and each line is complete", async () => {
     const { text } = await linesApi.get("/many?order=id", { headers });
-    const rows = linesOf(text) as { id: number; note: string }[];
+    const rows = parseLines(text) as { id: number; note: string }[];
     expect(rows).toHaveLength(20_000);
     expect(rows.at(-1)).toEqual({ id: 20_000, note: "é".repeat(30) });
   });
@@ -109,7 +109,7 @@ describe("bodies of lines of JSON", () => {
     const { status, text } = await linesApi.post(path, { headers: { ...bodyHeaders, ...extraHeaders }, body });
     return { status, text, rows: JSON.parse(text) as unknown };
   };
-  const refusalOf = (message: string, details: unknown = null) => ({
+  const buildErrorAnswer = (message: string, details: unknown = null) => ({
     status: 400,
     rows: { code: "PGRST102", message, details, hint: null },
   });
@@ -182,7 +182,7 @@ describe("bodies of lines of JSON", () => {
 
   test("P-NDJ-3 columns and missing=default apply as for JSON", async () => {
     const body = '{"id":40,"nothing":1}\n{"id":41,"name":"b"}\n';
-    expect(await post("/entry", body)).toMatchObject(refusalOf("All object keys must match"));
+    expect(await post("/entry", body)).toMatchObject(buildErrorAnswer("All object keys must match"));
     expect(await post("/entry?columns=id,name&select=name", body)).toMatchObject({
       status: 201,
       rows: [{ name: null }, { name: "b" }],
@@ -220,15 +220,15 @@ describe("bodies of lines of JSON", () => {
       for (const path of ["/entry", "/entry?columns=id"])
         expect(await post(path, body)).toMatchObject({ status: 400, rows: { code: "PGRST102", message, hint: null } });
     }
-    expect(await post("/entry", "\n{}\n\n[1]\n")).toMatchObject(refusalOf(message));
+    expect(await post("/entry", "\n{}\n\n[1]\n")).toMatchObject(buildErrorAnswer(message));
     expect(await post("/entry", '\ufeff{"id":1,}\n')).toMatchObject(
-      refusalOf(
+      buildErrorAnswer(
         "Line 1 of the body is not a JSON object",
         'line 1, column 9: expected a key in double quotes, found "}"',
       ),
     );
     expect(await post("/entry", '{}\r\n{"id" 1}\r\n')).toMatchObject(
-      refusalOf("Line 2 of the body is not a JSON object", 'line 2, column 7: expected ":", found "1"'),
+      buildErrorAnswer("Line 2 of the body is not a JSON object", 'line 2, column 7: expected ":", found "1"'),
     );
     expect((await linesApi.get("/entry?id=gte.70&id=lt.80")).text).toBe("[]");
   });
@@ -236,23 +236,23 @@ describe("bodies of lines of JSON", () => {
   test("P-NDJ-3 the limits of JSON bodies apply", async () => {
     const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
     const limitedApi = await startApi({ preset: plus, dbSchemas: ["lines"], ...limits });
-    const errorOf = async (body: string, path = "/entry") => {
+    const fetchError = async (body: string, path = "/entry") => {
       const { status, text } = await limitedApi.post(path, { headers: bodyHeaders, body });
       const { code, message } = JSON.parse(text) as { code: string; message: string };
       return [status, code, message];
     };
-    expect(await errorOf('{"id":80}\n'.repeat(30))).toEqual([
+    expect(await fetchError('{"id":80}\n'.repeat(30))).toEqual([
       413,
       "PGRST102",
       "The request body is larger than 200 bytes",
     ]);
-    expect(await errorOf('{"id":80}\n{"id":81,"name":"a","amount":1}')).toEqual([
+    expect(await fetchError('{"id":80}\n{"id":81,"name":"a","amount":1}')).toEqual([
       400,
       "PGRST102",
       "The body names more than 2 columns",
     ]);
     for (const path of ["/entry", "/entry?columns=id"])
-      expect(await errorOf('{"id":80}\n{"id":81,"doc":[[1]]}\n', path)).toEqual([
+      expect(await fetchError('{"id":80}\n{"id":81,"doc":[[1]]}\n', path)).toEqual([
         400,
         "PGRST102",
         "The body is nested deeper than 3 levels",

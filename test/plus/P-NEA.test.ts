@@ -44,7 +44,7 @@ await api.sql(`
   analyze spot`);
 await api.reload();
 
-const planOf = async (): Promise<string> => {
+const explainLast = async (): Promise<string> => {
   const lines = (await api.sql(`explain ${recorder.text()}`)) as readonly Row[];
   return lines.map((line) => line["QUERY PLAN"]).join("\n");
 };
@@ -78,7 +78,7 @@ const check = async (
   expect(byRest.json().map((row: Row) => row[`${column}_distance`])).toEqual(distances);
   expect(byRest.headers["preference-applied"]).toBe("distance=column");
   const knn = new RegExp(`Index (?:Only )?Scan using ${index}[^]*Order By: `);
-  if (index !== undefined) expect(await planOf()).toMatch(knn);
+  if (index !== undefined) expect(await explainLast()).toMatch(knn);
   const { data, errors } = await api.gql(
     `query ($from: ${graphql}!) { ${table}(limit: ${limit}, order_by: { ${column}_nearest: { from: $from } }) { id far: ${column}_distance(from: $from) } }`,
     { from: JSON.parse(from) },
@@ -86,7 +86,7 @@ const check = async (
   expect(errors ?? []).toEqual([]);
   expect(ids(data[table])).toEqual(nearest);
   expect(data[table].map(({ far }: Row) => far)).toEqual(distances);
-  if (index !== undefined) expect(await planOf()).toMatch(knn);
+  if (index !== undefined) expect(await explainLast()).toMatch(knn);
 };
 
 describe("rows ordered by distance, with an index", () => {
@@ -237,14 +237,14 @@ describe("rows ordered by distance, with an index", () => {
         headers: { prefer: "distance=column" },
       });
       expect(byRest.json()).toEqual([2050, 2150].map((id, i) => ({ id, [`${column}_distance`]: distances[i] })));
-      expect(await planOf()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
+      expect(await explainLast()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
       const { data, errors } = await geoApi.gql(
         `query ($from: ${column === "at" ? "geometry" : "geography"}!) { atlas_stop(limit: 2, order_by: { ${column}_nearest: { from: $from } }) { id far: ${column}_distance(from: $from) } }`,
         { from: { type: "Point", coordinates: [50, 20.2] } },
       );
       expect(errors ?? []).toEqual([]);
       expect(data.atlas_stop).toEqual([2050, 2150].map((id, i) => ({ id, far: distances[i] })));
-      expect(await planOf()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
+      expect(await explainLast()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
     }
   });
 });
@@ -279,7 +279,7 @@ describe("other orders", () => {
     "word.nearest(a).up",
     "id.closest(1)",
     'at.nearest("(0,0)") or 1=1',
-  ])("P-NEA-5 an order by distance is refused: %s", async (order) => {
+  ])("P-NEA-5 an order by distance is rejected: %s", async (order) => {
     const answer = await api.get(`/spot?order=${encodeURIComponent(order)}`);
     expect(answer.status).toBe(400);
   });

@@ -5,8 +5,8 @@ import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { watchExecutions } from "../support/context.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { buildMetadataDocument, object, permissions, table } from "../support/metadata-document.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -56,12 +56,12 @@ const write = async (text: string, variables = {}, headers = {}, target: TestApi
     variables,
     headers,
   );
-  return errors === undefined ? Object.values(data)[0] : { refused: errors[0] };
+  return errors === undefined ? Object.values(data)[0] : { rejected: errors[0] };
 };
-const failureOf = async (...parts: Parameters<typeof write>): Promise<string> => {
-  const { refused } = await write(...parts);
-  expect(refused).toBeDefined();
-  return `${refused.extensions.code} ${refused.extensions.path}: ${refused.message}`;
+const fetchError = async (...parts: Parameters<typeof write>): Promise<string> => {
+  const { rejected } = await write(...parts);
+  expect(rejected).toBeDefined();
+  return `${rejected.extensions.code} ${rejected.extensions.path}: ${rejected.message}`;
 };
 const rows = async (text: string): Promise<unknown> => (await api.gql(`{ ${text} }`)).data;
 
@@ -267,7 +267,7 @@ describe("the order of writes", () => {
         delete: {place: {_eq: 1}}
         connect: [{author_id: 2, place: 1}, {id: 4}]
       }}) { books { id } }`),
-    ).toMatchObject({ refused: { extensions: { code: "constraint-violation" } } });
+    ).toMatchObject({ rejected: { extensions: { code: "constraint-violation" } } });
     expect(
       await write(`update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {
         insert: {data: {title: "New", place: 2}}
@@ -354,20 +354,20 @@ describe("updates of several rows or none", () => {
     });
   });
 
-  test("P-NST-4 inserting or connecting a row for several updated rows is refused", async () => {
+  test("P-NST-4 inserting or connecting a row for several updated rows is rejected", async () => {
     for (const [verb, input] of [
       ["insert", '{data: {title: "x"}}'],
       ["connect", "{id: 4}"],
     ])
       expect(
-        await failureOf(`${all} _inc: {changed: 1}, _related: {books: {${verb}: ${input}}}) { affected_rows }`),
+        await fetchError(`${all} _inc: {changed: 1}, _related: {books: {${verb}: ${input}}}) { affected_rows }`),
       ).toBe(
         `not-supported ${relatedPath}.books.${verb}: cannot proceed to ${verb} array relation "books" since update of table "author" affects more than one row`,
       );
     expect(await rows("nest_author(where: {changed: {_gt: 0}}) { id }")).toEqual({ nest_author: [] });
   });
 
-  test("P-NST-4 related writes without an updated row are refused", async () => {
+  test("P-NST-4 related writes without an updated row are rejected", async () => {
     const emptyUpdate = "update_nest_author(where: {id: {_eq: 9}}, ";
     for (const [relationText, verb, input] of [
       ['array relation "books"', "insert", '{data: {title: "x"}}'],
@@ -377,7 +377,7 @@ describe("updates of several rows or none", () => {
       ['object relation "biography"', "insert", '{data: {body: "x"}}'],
     ] as const) {
       const name = relationText.split('"')[1] as string;
-      expect(await failureOf(`${emptyUpdate} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
+      expect(await fetchError(`${emptyUpdate} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
         `not-supported ${relatedPath}.${name}.${verb}: cannot proceed to ${verb} ${relationText} since update of table "author" affects zero rows`,
       );
     }
@@ -406,21 +406,21 @@ describe("keys of connected rows", () => {
   });
 
   test.each(["{}", "{place: 1}", "{id: 4, place: 1}", "{author_id: 2}", "[{id: 4}, {id: 3, author_id: 2, place: 1}]"])(
-    "P-NST-6 a connect with %s is refused",
+    "P-NST-6 a connect with %s is rejected",
     async (keys) => {
       const item = keys.startsWith("[") ? 1 : 0;
-      expect(await failureOf(connect(keys))).toBe(
+      expect(await fetchError(connect(keys))).toBe(
         `validation-failed ${relatedPath}.books.connect[${item}]: expected the columns of one key: "id"; or "author_id", "place"`,
       );
     },
   );
 
-  test("P-NST-6 a connect of a missing row is refused", async () => {
-    expect(await failureOf(connect("[{id: 4}, {id: 99}]"))).toBe(
+  test("P-NST-6 a connect of a missing row is rejected", async () => {
+    expect(await fetchError(connect("[{id: 4}, {id: 99}]"))).toBe(
       `not-supported ${relatedPath}.books.connect[1]: cannot proceed to connect array relation "books" since table "book" has no such row`,
     );
     expect(
-      await failureOf(
+      await fetchError(
         'update_nest_author_by_pk(pk_columns: {id: 1}, _related: {country: {connect: {code: "XX"}}}) { id }',
       ),
     ).toBe(
@@ -472,7 +472,7 @@ describe("connects of many rows", async () => {
     "P-NST-6 the error of a connect by %s names the first key without a row",
     async (_, key) => {
       expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
-        refused: {
+        rejected: {
           message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
           extensions: { code: "not-supported", path: `${relatedPath}[2]` },
         },
@@ -488,7 +488,7 @@ describe("connects of many rows", async () => {
     expect(
       await connect([{ id: 1002 }, { id: 1003 }, { author_id: 2, place: 1004 }, { author_id: 2, place: 99 }]),
     ).toMatchObject({
-      refused: { extensions: { code: "not-supported", path: `${relatedPath}[3]` } },
+      rejected: { extensions: { code: "not-supported", path: `${relatedPath}[3]` } },
     });
   });
 
@@ -501,9 +501,9 @@ describe("connects of many rows", async () => {
     try {
       await countingApi.reload();
       for (const key of Object.values(keys)) {
-        const refusal = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), countingApi);
-        expect(refusal).toMatchObject({
-          refused: { extensions: { code: "not-supported", path: `${relatedPath}[1]` } },
+        const rejection = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), countingApi);
+        expect(rejection).toMatchObject({
+          rejected: { extensions: { code: "not-supported", path: `${relatedPath}[1]` } },
         });
       }
     } finally {
@@ -588,15 +588,15 @@ describe("related writes without effect or with contradictions", () => {
     ['{books: {connect: [{id: "x"}]}}', "invalid input syntax for type integer", ".books.connect[0]"],
     ["[]", "expected an object for type 'nest_author_related_input', but found a list", ""],
     ["1", "expected an object for type 'nest_author_related_input', but found an integer", ""],
-  ])("P-NST-7 %s is refused", async (relatedWrites, message, path) => {
-    const { refused } = await write(updateBy(relatedWrites));
-    expect(refused?.message).toContain(message);
-    expect(refused.extensions.path).toBe(`$.selectionSet.update_nest_author_by_pk.args._related${path}`);
+  ])("P-NST-7 %s is rejected", async (relatedWrites, message, path) => {
+    const { rejected } = await write(updateBy(relatedWrites));
+    expect(rejected?.message).toContain(message);
+    expect(rejected.extensions.path).toBe(`$.selectionSet.update_nest_author_by_pk.args._related${path}`);
   });
 
-  test("P-NST-7 a column that an operator also sets is refused", async () => {
+  test("P-NST-7 a column that an operator also sets is rejected", async () => {
     expect(
-      await failureOf(
+      await fetchError(
         "update_nest_author(where: {}, _set: {country_id: 1}, _related: {country: {disconnect: true}}) { affected_rows }",
       ),
     ).toBe(
@@ -607,17 +607,17 @@ describe("related writes without effect or with contradictions", () => {
   test("P-NST-7 a key that may not be null is disconnected only with a replacement", async () => {
     const chapter = (relatedWrites: string): string =>
       `update_nest_chapter_by_pk(pk_columns: {book_id: 3, no: 1}, _related: {book: {${relatedWrites}}}) { book_id }`;
-    expect(await failureOf(chapter("delete: true"))).toContain(
+    expect(await fetchError(chapter("delete: true"))).toContain(
       'cannot delete object relation "book": "book_id" cannot be null',
     );
-    expect(await failureOf(chapter("disconnect: true"))).toContain("field 'disconnect' not found");
+    expect(await fetchError(chapter("disconnect: true"))).toContain("field 'disconnect' not found");
     expect(
-      await failureOf("update_nest_book(where: {}, _related: {chapters: {disconnect: {}}}) { affected_rows }"),
+      await fetchError("update_nest_book(where: {}, _related: {chapters: {disconnect: {}}}) { affected_rows }"),
     ).toContain("field 'disconnect' not found");
   });
 });
 
-const metadata = documentOf([
+const metadata = buildMetadataDocument([
   table("nest.country", {
     select_permissions: permissions({
       editor: { columns: "*", filter: { code: { _neq: "NO" } } },
@@ -676,8 +676,8 @@ const metadata = documentOf([
 
 describe("permissions", async () => {
   const governedApi = await startApi({ ...settings, metadata });
-  const headersOf = (role: string) => asAdmin(role, { sold: "5" });
-  const edit = (text: string): Promise<any> => write(text, {}, headersOf("editor"), governedApi);
+  const buildHeaders = (role: string) => asAdmin(role, { sold: "5" });
+  const edit = (text: string): Promise<any> => write(text, {}, buildHeaders("editor"), governedApi);
   const relatedPath = "$.selectionSet.update_writer_by_pk.args._related";
   const updateWriter = (relatedWrites: string, id = 1): string =>
     `update_writer_by_pk(pk_columns: {id: ${id}}, _related: ${relatedWrites}) { changed works(order_by: {id: asc}) { id title sold } }`;
@@ -703,13 +703,13 @@ describe("permissions", async () => {
   test("P-NST-5 rows that the role may not update are treated as missing", async () => {
     expect(await edit(updateWriter("{works: {delete: {}}}", 3))).toBeNull();
     expect(await edit(updateWriter("{works: {connect: [{id: 2}]}}", 2))).toMatchObject({
-      refused: { message: expect.stringContaining('since table "book" has no such row') },
+      rejected: { message: expect.stringContaining('since table "book" has no such row') },
     });
     expect(await edit(updateWriter("{home: {connect: {id: 2}}}"))).toMatchObject({
-      refused: { message: expect.stringContaining('since table "country" has no such row') },
+      rejected: { message: expect.stringContaining('since table "country" has no such row') },
     });
     expect(await edit(updateWriter("{works: {connect: [{id: 4}]}}", 3))).toMatchObject({
-      refused: { message: expect.stringContaining('since update of table "author" affects zero rows') },
+      rejected: { message: expect.stringContaining('since update of table "author" affects zero rows') },
     });
   });
 
@@ -718,7 +718,7 @@ describe("permissions", async () => {
       ['{works: {delete: {}, insert: {data: [{title: "x"}, {title: "Bad"}]}}}', "works.insert.data"],
       ['{works: {delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}}', "works.update[0]"],
     ] as const)
-      expect((await edit(updateWriter(relatedWrites))).refused).toEqual({
+      expect((await edit(updateWriter(relatedWrites))).rejected).toEqual({
         message: "check constraint of an insert/update permission has failed",
         extensions: { code: "permission-error", path: `${relatedPath}.${path}` },
       });
@@ -728,7 +728,7 @@ describe("permissions", async () => {
   });
 
   test("P-NST-5 operations without permission are not in the role's schema", async () => {
-    const editor = await schemaOf(governedApi, "editor");
+    const editor = await fetchSchema(governedApi, "editor");
     expect(Object.keys(editor.members("writer_rel_works_update_input")).sort()).toEqual([
       "connect",
       "delete",
@@ -747,7 +747,7 @@ describe("permissions", async () => {
       "update",
     ]);
     expect(Object.keys(editor.members("writer_key_columns_input")).sort()).toEqual(["id", "penName"]);
-    const clerk = await schemaOf(governedApi, "clerk");
+    const clerk = await fetchSchema(governedApi, "clerk");
     expect(Object.keys(clerk.members("writer_related_input"))).toEqual(["works"]);
     expect(Object.keys(clerk.members("writer_rel_works_update_input"))).toEqual(["update"]);
     expect(clerk.has("nest_book_key_columns_input")).toBe(false);
@@ -773,10 +773,10 @@ describe("permissions", async () => {
       write(
         `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${extraSet}}, _related: {home: {delete: true}}) { country_id }`,
         {},
-        headersOf("starter"),
+        buildHeaders("starter"),
         governedApi,
       );
-    expect((await end(", changed: 1")).refused).toEqual({
+    expect((await end(", changed: 1")).rejected).toEqual({
       message:
         'cannot proceed to delete object relations since the first update of table "author" hides rows from the second',
       extensions: { code: "not-supported", path: relatedPath },
@@ -811,7 +811,7 @@ describe("grants of the database", async () => {
     );
 
   test("P-NST-5 grants on columns decide the schema", async () => {
-    const schema = await schemaOf(api, "music_editor");
+    const schema = await fetchSchema(api, "music_editor");
     expect(Object.keys(schema.members("nest_author_related_input"))).toEqual(["books"]);
     expect(Object.keys(schema.members("nest_author_rel_books_update_input")).sort()).toEqual([
       "connect",
@@ -847,7 +847,7 @@ describe("grants of the database", async () => {
     await database.query(
       "revoke select on nest.book from music_editor; grant select (id, title, author_id, place) on nest.book to music_editor",
     );
-    expect((await edit("{delete: {}}")).refused.extensions.code).toBe("permission-error");
+    expect((await edit("{delete: {}}")).rejected.extensions.code).toBe("permission-error");
     await database.query("grant select on nest.book to music_editor");
     expect(await rows("nest_book_aggregate { aggregate { count } }")).toEqual({
       nest_book_aggregate: { aggregate: { count: 4 } },
@@ -859,8 +859,8 @@ describe("grants of the database", async () => {
       '{delete: {}, insert: {data: {title: "Bad"}}}',
       '{delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}',
     ])
-      expect((await edit(relatedWrites)).refused.extensions.code).toBe("permission-error");
-    expect((await edit("{connect: [{author_id: 1, place: 2}]}")).refused.message).toContain("has no such row");
+      expect((await edit(relatedWrites)).rejected.extensions.code).toBe("permission-error");
+    expect((await edit("{connect: [{author_id: 1, place: 2}]}")).rejected.message).toContain("has no such row");
     expect(await rows("nest_book_aggregate { aggregate { count } }")).toEqual({
       nest_book_aggregate: { aggregate: { count: 4 } },
     });
@@ -874,12 +874,13 @@ describe("one transaction", () => {
         if new.title = 'raise' then raise exception 'no more' using hint = 'never'; end if; return new; end $$;
       create trigger no_more before insert or update on nest.chapter for each row execute function nest.no_more();
     `);
-    const { refused } = await write(`update_nest_author(where: {id: {_eq: 1}}, _set: {name: "Anna"}, _related: {books: {
+    const { rejected } =
+      await write(`update_nest_author(where: {id: {_eq: 1}}, _set: {name: "Anna"}, _related: {books: {
       update: [{where: {id: {_eq: 1}}, _set: {title: "Z"}, _related: {chapters: {update: [
         {where: {no: {_eq: 1}}, _set: {title: "fine"}}, {where: {no: {_eq: 2}}, _set: {title: "raise"}}
       ]}}}]
     }}) { affected_rows }`);
-    expect(refused.extensions).toMatchObject({
+    expect(rejected.extensions).toMatchObject({
       path: "$.selectionSet.update_nest_author.args._related.books.update[0]._related.chapters.update[1]",
       code: "unexpected",
       internal: { error: { message: "no more", hint: "never", status_code: "P0001" } },
@@ -909,7 +910,7 @@ describe("one transaction", () => {
         {where: {id: {_eq: 1}}, _set: {place: ${first}}}, {where: {id: {_eq: 2}}, _set: {place: ${second}}}
       ]}}) { books(order_by: {place: asc}) { id } }`);
     expect(await swap(2, 1)).toEqual({ books: [{ id: 2 }, { id: 1 }] });
-    expect((await swap(3, 3)).refused.extensions.code).toBe("constraint-violation");
+    expect((await swap(3, 3)).rejected.extensions.code).toBe("constraint-violation");
     expect(await rows("nest_book(where: {author_id: {_eq: 1}}, order_by: {id: asc}) { place }")).toEqual({
       nest_book: [{ place: 2 }, { place: 1 }],
     });
@@ -950,10 +951,10 @@ describe("one transaction", () => {
       employee: {update: {_set: {name: "up"}}}}) { id }`;
       const answers = await Promise.all([write(downward), write(upward)]);
       await database.query("drop function nest.together cascade; drop sequence nest.arrived");
-      const refusals = answers.filter((answer) => answer.refused !== undefined);
-      expect(refusals).toHaveLength(1);
-      expect(JSON.stringify(refusals[0].refused)).toContain("40P01");
-      const winner = answers[0].refused === undefined ? "down" : "up";
+      const rejections = answers.filter((answer) => answer.rejected !== undefined);
+      expect(rejections).toHaveLength(1);
+      expect(JSON.stringify(rejections[0].rejected)).toContain("40P01");
+      const winner = answers[0].rejected === undefined ? "down" : "up";
       expect(await rows("nest_employee(where: {id: {_in: [1, 3]}}) { name }")).toEqual({
         nest_employee: [{ name: winner }, { name: winner }],
       });
@@ -967,14 +968,14 @@ describe("limits", () => {
     const connects = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: [${Array(count).fill("{id: 4}").join()}]}}) { id }`;
     expect(await write(connects(3), {}, {}, limitedApi)).toEqual({ id: 1 });
-    expect(await failureOf(connects(5), {}, {}, limitedApi)).toContain("values to insert");
+    expect(await fetchError(connects(5), {}, {}, limitedApi)).toContain("values to insert");
     const deep = (levels: number): string =>
       levels === 0 ? "{}" : `{employees: {update: [{where: {}, _related: ${deep(levels - 1)}}]}}`;
     const nestedUpdate = (levels: number): string =>
       `update_nest_employee_by_pk(pk_columns: {id: 1}, _set: {name: "x"}, _related: ${deep(levels)}) { id }`;
     expect(await write(nestedUpdate(1), {}, {}, limitedApi)).toEqual({ id: 1 });
-    expect(await failureOf(nestedUpdate(4), {}, {}, limitedApi)).toContain("values to insert");
-    expect(await failureOf(nestedUpdate(2000), {}, {}, limitedApi)).toBeDefined();
+    expect(await fetchError(nestedUpdate(4), {}, {}, limitedApi)).toContain("values to insert");
+    expect(await fetchError(nestedUpdate(2000), {}, {}, limitedApi)).toBeDefined();
   });
 
   test("P-NST-9 statements are counted as for other writes", async () => {
@@ -982,7 +983,7 @@ describe("limits", () => {
     const updates = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {update: [${Array(count).fill('{where: {}, _set: {title: "x"}}').join()}]}}) { id }`;
     expect(await write(updates(2), {}, {}, limitedApi)).toEqual({ id: 1 });
-    expect(await failureOf(updates(3), {}, {}, limitedApi)).toContain(
+    expect(await fetchError(updates(3), {}, {}, limitedApi)).toContain(
       "the operation has more than 3 statements that write",
     );
   });
@@ -990,11 +991,11 @@ describe("limits", () => {
   test("P-NST-9 cost limits and required filters apply", async () => {
     const limitedApi = await startApi({ ...settings, costLimits: { music_editor: 1 } });
     const cheap = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failureOf(cheap, {}, asAdmin("music_editor"), limitedApi)).toContain("estimated cost");
+    expect(await fetchError(cheap, {}, asAdmin("music_editor"), limitedApi)).toContain("estimated cost");
     const safeApi = await startApi({ ...settings, safeWrites: true });
     expect(await write(cheap, {}, {}, safeApi)).toEqual({ id: 1 });
     expect(
-      await failureOf(
+      await fetchError(
         "update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }",
         {},
         {},
@@ -1017,7 +1018,7 @@ describe("beside other plugins", () => {
     });
     const manualApi = await startApi({
       ...settings,
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("nest.writers", {
           array_relationships: [{ name: "works", using: relationshipTo("book", "id", "author_id") }],
         }),
@@ -1052,7 +1053,7 @@ describe("beside other plugins", () => {
   });
 
   test("P-NST-1 names follow the naming convention", async () => {
-    const convention = documentOf(
+    const convention = buildMetadataDocument(
       [table("nest.author"), table("nest.book")],
       {},
       {
@@ -1061,18 +1062,18 @@ describe("beside other plugins", () => {
     );
     const conventionApi = await startApi({ ...settings, metadata: convention });
     // its metadata has no relationship
-    expect((await schemaOf(conventionApi)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty(
+    expect((await fetchSchema(conventionApi)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty(
       "_related",
     );
     const namedApi = await startApi({
       ...settings,
-      metadata: documentOf(
+      metadata: buildMetadataDocument(
         [table("nest.author"), table("nest.book", { object_relationships: [object("wroteIt", "author_id")] })],
         {},
         { customization: { naming_convention: "graphql-default" } },
       ),
     });
-    expect((await schemaOf(namedApi)).args("mutation_root", "updateNestBookByPk")).toMatchObject({
+    expect((await fetchSchema(namedApi)).args("mutation_root", "updateNestBookByPk")).toMatchObject({
       _related: "NestBookRelatedInput",
     });
     expect(
@@ -1103,20 +1104,20 @@ describe("beside other plugins", () => {
         softApi,
       );
     expect(await updateNotes("{delete: {}}")).toEqual({ notes: [] });
-    expect((await updateNotes("{connect: [{id: 1}]}")).refused.message).toContain("has no such row");
+    expect((await updateNotes("{connect: [{id: 1}]}")).rejected.message).toContain("has no such row");
     expect(await database.query("select id from nest.note where deleted_at is null")).toEqual([{ id: 2 }]);
     await database.query("alter table nest.note drop column deleted_at");
   });
 
   test("P-NST-1 without the plugin the argument is unknown", async () => {
     const text = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failureOf(text, {}, {}, plainApi)).toBe(
+    expect(await fetchError(text, {}, {}, plainApi)).toBe(
       "validation-failed $.selectionSet.update_nest_author_by_pk: 'update_nest_author_by_pk' has no argument named '_related'",
     );
-    const { names } = await schemaOf(plainApi);
+    const { names } = await fetchSchema(plainApi);
     expect(names.filter((name) => /related|_rel_.*update|key_columns/.test(name))).toEqual([]);
     expect(
-      await failureOf(
+      await fetchError(
         "update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }",
         {},
         {},

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { lastStatement } from "./last-statement.ts";
 
 const recorder = lastStatement();
@@ -35,7 +35,9 @@ await api.reload();
 
 type Headers = HeaderValues;
 
-const askOf =
+const buildHeaders = (user: string) => asAdmin("music_reader", { "user-id": user });
+
+const createAsk =
   (target: TestApi) =>
   async (
     query: string,
@@ -43,7 +45,7 @@ const askOf =
     headers: Headers = asAdmin(),
   ): Promise<any> =>
     (await target.post("/v1beta1/relay", { headers, body: { query, variables } })).json();
-const ask = askOf(api);
+const ask = createAsk(api);
 
 const decode = (text: string): unknown => JSON.parse(Buffer.from(text, "base64").toString());
 
@@ -117,7 +119,7 @@ describe("nodes", () => {
     ["an object in it", Buffer.from('[1,"public","pair",1,{"a":1}]').toString("base64")],
     ["a NUL", Buffer.from('[1,"public","pair",1,"\\u0000"]').toString("base64")],
     ["nothing", ""],
-  ])("P-RLY-3 an invalid global id is refused: %s", async (_what, id) => {
+  ])("P-RLY-3 an invalid global id is rejected: %s", async (_what, id) => {
     expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
       {
         message: "the global id is invalid",
@@ -134,7 +136,7 @@ describe("nodes", () => {
     ["typed", '"zz"', '"2024-01-01"', "true"],
     ["typed", '"b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e"', '"2023-02-29"', "true"],
     ["typed", '"b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e"', '"2024-01-01"', "1"],
-  ])("P-RLY-3 a global id with a key of another type in %s is refused", async (name, ...key) => {
+  ])("P-RLY-3 a global id with a key of another type in %s is rejected", async (name, ...key) => {
     const id = Buffer.from(`[1,"public","${name}",${key.join()}]`).toString("base64");
     expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
       {
@@ -154,16 +156,15 @@ describe("nodes", () => {
 
   test("P-RLY-7 a global id leads to no row that the caller may not see", async () => {
     const id = Buffer.from('[1, "public", "guarded", 1]').toString("base64");
-    const headersOf = (user: string) => asAdmin("music_reader", { "user-id": user });
-    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, headersOf("bob"))).data).toEqual({
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, buildHeaders("bob"))).data).toEqual({
       node: { id },
     });
-    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, headersOf("ann"))).data).toEqual({
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, buildHeaders("ann"))).data).toEqual({
       node: null,
     });
     const secret = Buffer.from('[1,"public","diary",1]').toString("base64");
     expect(
-      (await ask("query ($id: ID!) { node(id: $id) { id } }", { id: secret }, headersOf("ann"))).errors[0].message,
+      (await ask("query ($id: ID!) { node(id: $id) { id } }", { id: secret }, buildHeaders("ann"))).errors[0].message,
     ).toBe("the global id is invalid");
   });
 });
@@ -188,7 +189,7 @@ describe("connections", () => {
     const plain = await api.post("/v1/graphql", { headers: asAdmin(), body: { query } });
     const expected = plain.text.match(/\d{16}/g); // the number has more digits than JavaScript keeps
     expect(expected).toHaveLength(23);
-    const keyOf = ({ node }: any): string =>
+    const readKey = ({ node }: any): string =>
       Buffer.from(node.id, "base64")
         .toString()
         .match(/\d{16}/)?.[0] ?? "";
@@ -204,7 +205,7 @@ describe("connections", () => {
         const { edges, pageInfo } = data.log_entry_connection;
         expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0].cursor, edges[edges.length - 1].cursor]);
         expect(pageInfo[flag === "hasNextPage" ? "hasPreviousPage" : "hasNextPage"]).toBe(cursor !== null);
-        pageKeys.push(edges.map(keyOf));
+        pageKeys.push(edges.map(readKey));
         hasMore = pageInfo[flag];
         cursor = pageInfo[end];
       }
@@ -311,7 +312,7 @@ describe("connections", () => {
 
   test("P-RLY-6 row limits of the server shorten a page and lose no row", async () => {
     const cappedApi = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
-    const { data } = await askOf(cappedApi)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
+    const { data } = await createAsk(cappedApi)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.pageInfo).toMatchObject({
       hasNextPage: true,
@@ -320,12 +321,12 @@ describe("connections", () => {
   });
 
   test("P-RLY-6 the limit of a permission shortens a page, and pageInfo reports it", async () => {
-    const metadata = documentOf([
+    const metadata = buildMetadataDocument([
       table("log_entry", {
         select_permissions: permissions({ music_reader: { columns: ["id", "kind"], filter: {}, limit: 3 } }),
       }),
     ]);
-    const askWithLimit = askOf(await startApi({ ...forGraphql(), preset: plus, metadata }));
+    const askWithLimit = createAsk(await startApi({ ...forGraphql(), preset: plus, metadata }));
     const reader = asAdmin("music_reader");
     const query = `query ($c: String) { log_entry_connection(first: 30, after: $c) { edges { cursor node { id } } ${PAGE} } }`;
     const foundIds: string[] = [];
@@ -366,21 +367,21 @@ describe("connections", () => {
       '"distinct_on" goes with "first" and "after" only',
       "distinct_on",
     ],
-  ])("P-RLY-5 an invalid argument is refused with its path: %s", async (_what, argumentText, message, argument) => {
-    const refusalOf = (field: string) => [
+  ])("P-RLY-5 an invalid argument is rejected with its path: %s", async (_what, argumentText, message, argument) => {
+    const buildGqlErrors = (field: string) => [
       { message, extensions: { path: `$.selectionSet.${field}.args.${argument}`, code: "validation-failed" } },
     ];
     expect((await ask(`{ x: artist_connection(${argumentText}) { edges { cursor } } }`)).errors).toEqual(
-      refusalOf("artist_connection"),
+      buildGqlErrors("artist_connection"),
     );
     if (argument === "order_by" || argument === "distinct_on") return;
     const inRows = `{ artist_connection { edges { node { albums_connection(${argumentText}) { edges { cursor } } } } } }`;
     expect((await ask(inRows)).errors).toEqual(
-      refusalOf("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
+      buildGqlErrors("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
     );
   });
 
-  test("P-RLY-5 a cursor of another order or table is refused", async () => {
+  test("P-RLY-5 a cursor of another order or table is rejected", async () => {
     const { data } = await ask("{ artist_connection(first: 1, order_by: { name: asc }) { pageInfo { endCursor } } }");
     const c = data.artist_connection.pageInfo.endCursor;
     for (const query of [
@@ -394,27 +395,25 @@ describe("connections", () => {
 
   test("P-RLY-4 P-RLY-6 DB_MAX_ROWS shortens the page and not totalCount", async () => {
     const cappedApi = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
-    const { data } = await askOf(cappedApi)("{ log_entry_connection { totalCount edges { cursor } } }");
+    const { data } = await createAsk(cappedApi)("{ log_entry_connection { totalCount edges { cursor } } }");
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.totalCount).toBe(23);
   });
 
   test("P-RLY-7 row policies apply to the cursor of any caller", async () => {
-    const headersOf = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 2, after: $c) { edges { node { owner } } pageInfo { endCursor } } }";
-    const bob = await ask(query, {}, headersOf("bob"));
-    const ann = await ask(query, { c: bob.data.guarded_connection.pageInfo.endCursor }, headersOf("ann"));
+    const bob = await ask(query, {}, buildHeaders("bob"));
+    const ann = await ask(query, { c: bob.data.guarded_connection.pageInfo.endCursor }, buildHeaders("ann"));
     expect(ann.data.guarded_connection.edges).toEqual([{ node: { owner: "ann" } }, { node: { owner: "ann" } }]);
   });
 
   test("P-RLY-4 totalCount counts the rows that a row policy shows, on every page", async () => {
-    const headersOf = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 1, after: $c) { totalCount pageInfo { endCursor } } }";
-    const first = await ask(query, {}, headersOf("bob"));
+    const first = await ask(query, {}, buildHeaders("bob"));
     expect(first.data.guarded_connection.totalCount).toBe(4);
-    const next = await ask(query, { c: first.data.guarded_connection.pageInfo.endCursor }, headersOf("bob"));
+    const next = await ask(query, { c: first.data.guarded_connection.pageInfo.endCursor }, buildHeaders("bob"));
     expect(next.data.guarded_connection.totalCount).toBe(4);
   });
 });
@@ -440,11 +439,11 @@ describe("the endpoint of Relay", () => {
     expect([latin1.status, latin1.json().errors[0].message]).toEqual([200, "Error in $: the body is not UTF-8"]);
     expect((await ask("subscription { x }")).errors[0].message).toBe("no subscriptions exist");
     expect((await ask("{ nothing }")).errors[0].message).toBe("field 'nothing' not found in type: 'query_root'");
-    const refusal = await api.post("/v1beta1/relay", {
+    const rejection = await api.post("/v1beta1/relay", {
       headers: { "x-session-admin-secret": "wrong" },
       body: { query: '{ node(id: "") { id } }' },
     });
-    expect(refusal.json().errors[0].extensions.code).toBe("access-denied");
+    expect(rejection.json().errors[0].extensions.code).toBe("access-denied");
   });
 
   test("P-RLY-1 variables that the document does not declare are ignored", async () => {

@@ -1,9 +1,9 @@
 /** Reports why a response is empty: docs/guides/why-is-it-empty.md. */
 import { describe, expect, test } from "vitest";
-import { definePlugin, transactionSignal, without } from "../../core/index.ts";
+import { definePlugin, transactionEndedSignal, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type Answer, type HeaderValues } from "../support/api.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { bearer } from "../support/tokens.ts";
 
 const api = await startApi({ preset: plus, explainEmpty: "roles" });
@@ -23,13 +23,13 @@ const WHY_HEADER = { "x-relapi-why": "yes" };
 const ann = bearer({ role: "sea_clerk", sub: "ann" });
 const PATH = "/buoy?select=id&depth=lt.20&label=eq.b1";
 
-const explanationOf = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
+const readExplanation = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
 
 describe("explanations", () => {
   test("P-WHY-2 P-WHY-3 a role receives an explanation for the rows that it may see", async () => {
     const answer = await api.get(PATH, { headers: { ...ann, ...WHY_HEADER } });
     expect([answer.status, answer.json()]).toEqual([200, []]);
-    expect(explanationOf(answer)).toEqual({
+    expect(readExplanation(answer)).toEqual({
       role: "sea_clerk",
       relations: [
         {
@@ -46,17 +46,21 @@ describe("explanations", () => {
   });
 
   test("P-WHY-2 offset and limit are steps of the explanation on both surfaces", async () => {
-    const rowsOf = async (path: string, headers = {}): Promise<unknown> =>
-      explanationOf(await api.get(path, { headers: { ...ann, ...WHY_HEADER, ...headers } })).relations[0].rows;
-    expect(await rowsOf("/buoy?offset=5000")).toEqual([{ seen: 8 }, { offset: 0, condition: "5000" }, { returned: 0 }]);
-    expect(await rowsOf("/buoy?select=id&depth=lt.20&offset=1&limit=2")).toEqual([
+    const fetchRows = async (path: string, headers = {}): Promise<unknown> =>
+      readExplanation(await api.get(path, { headers: { ...ann, ...WHY_HEADER, ...headers } })).relations[0].rows;
+    expect(await fetchRows("/buoy?offset=5000")).toEqual([
+      { seen: 8 },
+      { offset: 0, condition: "5000" },
+      { returned: 0 },
+    ]);
+    expect(await fetchRows("/buoy?select=id&depth=lt.20&offset=1&limit=2")).toEqual([
       { seen: 8 },
       { filter: 4, condition: 'depth lt "20"' },
       { offset: 3, condition: "1" },
       { limit: 2, condition: "2" },
       { returned: 2 },
     ]);
-    expect(await rowsOf("/buoy", { range: "0-2" })).toEqual([
+    expect(await fetchRows("/buoy", { range: "0-2" })).toEqual([
       { seen: 8 },
       { limit: 3, condition: "3" },
       { returned: 3 },
@@ -67,7 +71,7 @@ describe("explanations", () => {
     const plain = await api.get("/buoy?order=id", { headers: ann });
     const explainedAnswer = await api.get("/buoy?order=id", { headers: { ...ann, ...WHY_HEADER } });
     expect(explainedAnswer.text).toBe(plain.text);
-    expect(explanationOf(explainedAnswer).relations[0].rows).toEqual([{ seen: 8 }, { returned: 8 }]);
+    expect(readExplanation(explainedAnswer).relations[0].rows).toEqual([{ seen: 8 }, { returned: 8 }]);
     expect((await api.get("/buoy?order=id", { headers: ann })).headers["x-relapi-why"]).toBeUndefined();
   });
 
@@ -75,7 +79,7 @@ describe("explanations", () => {
     for (const target of [api, adminsApi]) {
       const answer = await target.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } });
       expect([answer.status, answer.json()]).toEqual([200, []]);
-      expect(explanationOf(answer)).toEqual({
+      expect(readExplanation(answer)).toEqual({
         role: "sea_clerk",
         relations: [
           {
@@ -104,7 +108,7 @@ describe("explanations", () => {
         headers: { ...ann, ...WHY_HEADER, prefer: "return=representation" },
         body: { label: "b15!" },
       });
-    const stepsOf = (rowCount: number, label: string) => [
+    const buildSteps = (rowCount: number, label: string) => [
       {
         relation: "sea.buoy",
         command: "update",
@@ -116,11 +120,14 @@ describe("explanations", () => {
       },
     ];
     const emptyPatchAnswer = await patch("nothing");
-    expect([emptyPatchAnswer.json(), explanationOf(emptyPatchAnswer).relations]).toEqual([[], stepsOf(0, "nothing")]);
+    expect([emptyPatchAnswer.json(), readExplanation(emptyPatchAnswer).relations]).toEqual([
+      [],
+      buildSteps(0, "nothing"),
+    ]);
     const patchAnswer = await patch("b15");
-    expect([patchAnswer.json(), explanationOf(patchAnswer).relations]).toEqual([
+    expect([patchAnswer.json(), readExplanation(patchAnswer).relations]).toEqual([
       [expect.objectContaining({ id: 15 })],
-      stepsOf(1, "b15"),
+      buildSteps(1, "b15"),
     ]);
     const deleteAnswer = await api.delete("/buoy?id=eq.30", {
       headers: { ...bearer({ role: "sea_clerk", sub: "ann" }), ...WHY_HEADER },
@@ -135,7 +142,7 @@ describe("explanations", () => {
       headers: { ...ann, ...WHY_HEADER },
     });
     expect(answer.rawHeaders.find(([name]) => name === "X-Relapi-Why")?.[1]).toMatch(/^[\x20-\x7e]+$/);
-    const [ports, vessels] = explanationOf(answer).relations;
+    const [ports, vessels] = readExplanation(answer).relations;
     expect(ports.rows).toEqual([{ seen: 2 }, { embed: 0, condition: "vessels" }, { returned: 0 }]);
     expect(vessels).toMatchObject({
       relation: "sea.vessels",
@@ -148,7 +155,7 @@ describe("explanations", () => {
     const filters = Array.from({ length: 60 }, (_, i) => `label=neq.${"x".repeat(100)}${i}`).join("&");
     const answer = await api.get(`/buoy?${filters}`, { headers: { ...ann, ...WHY_HEADER } });
     expect(answer.status).toBe(200);
-    expect(explanationOf(answer)).toEqual({
+    expect(readExplanation(answer)).toEqual({
       role: "sea_clerk",
       relations: [],
       note: expect.stringContaining("too long"),
@@ -157,7 +164,7 @@ describe("explanations", () => {
 
   test("P-WHY-4 a request that fails has no explanation", async () => {
     const answer = await api.get("/buoy?depth=eq.x", { headers: { ...ann, ...WHY_HEADER } });
-    expect([answer.status, explanationOf(answer)]).toEqual([400, null]);
+    expect([answer.status, readExplanation(answer)]).toEqual([400, null]);
   });
 });
 
@@ -166,7 +173,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
     ...forGraphql(),
     preset: plus,
     explainEmpty: "roles",
-    metadata: documentOf([
+    metadata: buildMetadataDocument([
       table("album", {
         select_permissions: permissions({ reader: { columns: ["id", "title"], filter: { id: { _lt: 3 } } } }),
       }),
@@ -182,7 +189,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
     const [{ total } = {}] = await graphqlApi.sql("select count(*)::int as total from album");
     const answer = await ask(asAdmin("reader"));
     expect(answer.json()).toEqual({ data: { album: [] } });
-    expect(explanationOf(answer).relations[0].rows).toEqual([
+    expect(readExplanation(answer).relations[0].rows).toEqual([
       { table: total },
       { permission: 2, condition: 'id lt "3"' },
       { filter: 0, condition: 'title eq "none"' },
@@ -196,7 +203,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
     });
     const answer = await ask(token);
     expect(answer.json()).toEqual({ data: { album: [] } });
-    expect(explanationOf(answer).relations[0].rows).toEqual([
+    expect(readExplanation(answer).relations[0].rows).toEqual([
       { seen: 2 },
       { filter: 0, condition: 'title eq "none"' },
       { returned: 0 },
@@ -208,7 +215,7 @@ test("P-WHY-5 without the header, or with the setting off, a request has its own
   let transactionCount = 0;
   const watch = definePlugin({
     name: "watch",
-    apply: (_, context) => context.use(transactionSignal).listen(() => transactionCount++),
+    apply: (_, context) => context.use(transactionEndedSignal).listen(() => transactionCount++),
   });
   const countFor = async (explainEmpty: "roles" | "off", headers: HeaderValues): Promise<number> => {
     const watchedApi = await startApi({ preset: plus, explainEmpty, parts: [watch], on: api.database });
@@ -226,28 +233,28 @@ describe("callers who get an explanation", () => {
   test("P-WHY-1 anonymous callers never receive an explanation", async () => {
     for (const target of [api, adminsApi, disabledApi]) {
       const answer = await target.get(PATH, { headers: WHY_HEADER });
-      expect([answer.status, explanationOf(answer)]).toEqual([200, null]);
+      expect([answer.status, readExplanation(answer)]).toEqual([200, null]);
     }
     expect(
-      explanationOf(await api.get(PATH, { headers: { ...WHY_HEADER, ...bearer({ role: "sea_anon" }) } })),
+      readExplanation(await api.get(PATH, { headers: { ...WHY_HEADER, ...bearer({ role: "sea_anon" }) } })),
     ).toBeNull();
   });
 
   test("P-WHY-1 with the setting admin only administrators receive an explanation", async () => {
-    expect(explanationOf(await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
+    expect(readExplanation(await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
     const wrong = await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER, "x-session-admin-secret": "guess" } });
-    expect([wrong.status >= 400, explanationOf(wrong)]).toEqual([true, null]);
+    expect([wrong.status >= 400, readExplanation(wrong)]).toEqual([true, null]);
   });
 
   test("P-WHY-1 explanations are off by default, and without the plugin the header is unknown", async () => {
     expect(
-      explanationOf(await disabledApi.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } })),
+      readExplanation(await disabledApi.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } })),
     ).toBeNull();
     const plainApi = await startApi({
       preset: plus,
       parts: [without("why-empty")],
       explainEmpty: "roles",
     });
-    expect(explanationOf(await plainApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
+    expect(readExplanation(await plainApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
   });
 });

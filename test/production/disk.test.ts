@@ -25,7 +25,7 @@ const smallDisk = (size: string): string => {
 };
 
 describe.skipIf(!canMount)("a full disk", () => {
-  test("R-ADM-7 the embedded database on a full disk refuses writes with 503, serves reads, and accepts writes again with room", async () => {
+  test("R-ADM-7 the embedded database on a full disk rejects writes with 503, serves reads, and accepts writes again with room", async () => {
     const folder = smallDisk("60m");
     const secret = "administrator of the disk";
     const server = await startStandalone({ DATA_DIR: join(folder, "data"), ADMIN_SECRET: secret, LOG_LEVEL: "silent" });
@@ -44,12 +44,12 @@ describe.skipIf(!canMount)("a full disk", () => {
       });
     const filler = join(folder, "filler");
     expect(() => writeFileSync(filler, Buffer.alloc(64 * MEGABYTE))).toThrow("ENOSPC");
-    const refusal = await post(1000, 3000);
-    expect([refusal.status, await refusal.json()]).toEqual([
+    const rejection = await post(1000, 3000);
+    expect([rejection.status, await rejection.json()]).toEqual([
       503,
       expect.objectContaining({ code: "53100", hint: "Check free disk space." }),
     ]);
-    expect(refusal.headers.get("retry-after")).toBe("1");
+    expect(rejection.headers.get("retry-after")).toBe("1");
     expect([await get(), (await server.ready())[0]]).toEqual([200, 200]);
     rmSync(filler);
     expect([(await post(5000, 10)).status, await get()]).toEqual([201, 200]);
@@ -57,7 +57,7 @@ describe.skipIf(!canMount)("a full disk", () => {
   });
 
   test.skipIf(!hasPostgres)(
-    "R-ADM-7 X-MET-2 PostgreSQL on a full disk refuses writes and serves reads, and /ready and the metrics report it",
+    "R-ADM-7 X-MET-2 PostgreSQL on a full disk rejects writes and serves reads, and /ready and the metrics report it",
     async () => {
       const folder = smallDisk("8m");
       const database = await startPrimary();
@@ -76,8 +76,8 @@ describe.skipIf(!canMount)("a full disk", () => {
       const filler = join(folder, "filler");
       expect(() => writeFileSync(filler, Buffer.alloc(9 * MEGABYTE))).toThrow("ENOSPC");
       const rows = Array.from({ length: 100 }, () => ({ text: "x".repeat(1000) }));
-      const refusal = await post("/api/stone", rows);
-      expect([refusal.status, refusal.headers.get("retry-after"), await refusal.json()]).toEqual([
+      const rejection = await post("/api/stone", rows);
+      expect([rejection.status, rejection.headers.get("retry-after"), await rejection.json()]).toEqual([
         503,
         "1",
         expect.objectContaining({ code: "53100", hint: "Check free disk space." }),
@@ -104,7 +104,7 @@ describe.skipIf(!canMount)("a full disk", () => {
         });
         expect((await post("/api/stone", rows)).status).toBe(503);
       }
-      expect(await server.ready()).toEqual([200, "database: its disk is full, writes are refused\n"]);
+      expect(await server.ready()).toEqual([200, "database: its disk is full, writes are rejected\n"]);
       expect(server.output().match(/the disk of the database is full/g)).toHaveLength(1);
       const errorCount = (surface: string, code: string): Promise<number | undefined> =>
         server.metric(

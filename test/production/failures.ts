@@ -47,7 +47,7 @@ export interface Line {
 }
 
 /** Collects the log of an API. */
-export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<RelApiOptions["logger"]> } => {
+export const createLog = (): { readonly lines: Line[]; readonly logger: NonNullable<RelApiOptions["logger"]> } => {
   const lines: Line[] = [];
   const take =
     (level: Line["level"]) =>

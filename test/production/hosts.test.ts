@@ -5,7 +5,7 @@ import { initSocket, subscribe } from "../support/live.ts";
 import { startPrimary, startStandby } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { until } from "../support/until.ts";
-import { createShop, keepAsking, logOf, startShop } from "./failures.ts";
+import { createShop, keepAsking, createLog, startShop } from "./failures.ts";
 
 describe.skipIf(!hasPostgres)("several hosts", () => {
   test("R-HST-5 after the promotion of a standby no write is lost, reads and writes work, and live queries catch up", async () => {
@@ -16,7 +16,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     const secondStandby = await startStandby(primary, "s2");
     const synchronous = `options=${encodeURIComponent("-c synchronous_commit=on")}`;
     const places = [primary, firstStandby, secondStandby].map(({ place }) => place).join(",");
-    const log = logOf();
+    const log = createLog();
     const api = await startShop(
       `postgres://postgres@${places}/postgres?target_session_attrs=read-write&${synchronous}`,
       {
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
       const [row] = await standby.query<{ is: boolean }>(`select pg_last_wal_replay_lsn() >= '${at}' as is`);
       return row?.is === true;
     }, "the standby has replayed the log");
-    const log = logOf();
+    const log = createLog();
     const api = await startShop(standby.url, { logger: log.logger });
     const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { crate(where: { id: { _eq: 1 } }) { n } }");

@@ -1,4 +1,4 @@
-/** Terminated sessions, networks that drop packets, refused logins. */
+/** Terminated sessions, networks that drop packets, rejected logins. */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
@@ -6,7 +6,7 @@ import { hasPostgres } from "../support/postgres-programs.ts";
 import { initSocket, subscribe } from "../support/live.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
-import { createShop, keepAsking, logOf, startShop, untilAllAsked } from "./failures.ts";
+import { createShop, keepAsking, createLog, startShop, untilAllAsked } from "./failures.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
 describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
   test("R-HST-9 every request ends with 5xx during a network failure, and the service works afterwards", async () => {
     const network = await startProxy(server.port);
-    const log = logOf();
+    const log = createLog();
     const api = await startShop(`postgres://postgres@${network.place}/postgres?connect_timeout=2`, {
       dbPool: 4,
       dbPoolAcquisitionTimeout: 3,
@@ -192,7 +192,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
   });
 });
 
-describe.skipIf(!hasPostgres)("refused logins", () => {
+describe.skipIf(!hasPostgres)("rejected logins", () => {
   let url: string;
   beforeAll(async () => {
     await server.query("create role keyed login superuser password 'right'");
@@ -201,15 +201,15 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
   });
 
   test("C-SET-5 a missing certificate, or one that the server does not request, ends the start", async () => {
-    const log = logOf();
+    const log = createLog();
     const shop = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
     await expect(shop).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
     expect(log.lines).toHaveLength(1);
     expect(JSON.stringify(log.lines)).toContain("sslrootcert");
   });
 
-  test("R-HST-11 a refused login is logged in one line, and its recovery in another", async () => {
-    const log = logOf();
+  test("R-HST-11 a rejected login is logged in one line, and its recovery in another", async () => {
+    const log = createLog();
     const api = await startShop(url, { dbPool: 3, dbSchemaPollInterval: 0, logger: log.logger });
     expect((await api.get("/crate")).status).toBe(200);
     await until(async () => {
@@ -226,11 +226,12 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
       expect([status, headers["retry-after"]]).toEqual([503, "1"]);
     }
     await api.reload().catch(() => undefined);
-    const refusals = (): number => readFileSync(server.logFile, "utf8").split("password authentication failed").length;
-    const refusalCount = refusals();
-    await until(() => refusals() > refusalCount, "the connection for notifications is tried again");
+    const rejections = (): number =>
+      readFileSync(server.logFile, "utf8").split("password authentication failed").length;
+    const rejectionCount = rejections();
+    await until(() => rejections() > rejectionCount, "the connection for notifications is tried again");
     const errors = log.lines.slice(before).filter(({ level }) => level === "error");
-    expect(errors.map(({ message }) => message)).toEqual(["the database refuses new connections"]);
+    expect(errors.map(({ message }) => message)).toEqual(["the database rejects new connections"]);
     // each lost connection is logged once
     expect(log.lines.slice(before).filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(1);
     await server.query("alter role keyed password 'right'");

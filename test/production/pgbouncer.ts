@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
-import { folderFor, freePort, has, pathOf, startProgram, type Program } from "./support.ts";
+import { folderFor, freePort, has, getProgramPath, startProgram, type Program } from "./support.ts";
 
 /** The kinds of transaction poolers that the installed version supports. */
 export const poolerKinds = (): readonly (readonly [name: string, settings: readonly string[]])[] => {
-  const version = has("pgbouncer") ? execFileSync(pathOf("pgbouncer"), ["--version"]).toString() : "";
+  const version = has("pgbouncer") ? execFileSync(getProgramPath("pgbouncer"), ["--version"]).toString() : "";
   const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(version) ?? [];
   const keepsPrepared = Number(major) > 1 || Number(minor) >= 21;
   return [

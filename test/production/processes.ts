@@ -68,7 +68,7 @@ export interface Subscriber {
   /** The last value that the client received. */
   readonly n: () => number;
   /** Returns whether the client received an error instead. */
-  readonly isRefused: () => boolean;
+  readonly isRejected: () => boolean;
   readonly close: () => void;
 }
 
@@ -77,7 +77,7 @@ const BACK_MS = 100;
 /** A live query that reconnects when disconnected. */
 const watchText = (port: number, query: string): Subscriber => {
   let last = -1;
-  let isRefused = false;
+  let isRejected = false;
   let socket: WebSocket | undefined;
   let isClosed = false;
   const connect = (): void => {
@@ -90,7 +90,7 @@ const watchText = (port: number, query: string): Subscriber => {
     socket.on("message", (data: Buffer) => {
       const text = data.toString();
       if (text.startsWith('{"type":"ping"')) socket?.send('{"type":"pong"}');
-      isRefused ||= text.includes('"type":"error"');
+      isRejected ||= text.includes('"type":"error"');
       const match = /"n":(\d+)/.exec(text);
       if (match !== null) last = Number(match[1]);
     });
@@ -99,7 +99,7 @@ const watchText = (port: number, query: string): Subscriber => {
   connect();
   return {
     n: () => last,
-    isRefused: () => isRefused,
+    isRejected: () => isRejected,
     close: () => {
       isClosed = true;
       socket?.terminate();

@@ -8,7 +8,7 @@ import { plus } from "../../presets/index.ts";
 import type { StartOptions, TestApi } from "../support/api.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
-import { createShop, keepAsking, logOf, startShop, untilAllAsked, type Line } from "./failures.ts";
+import { createShop, keepAsking, createLog, startShop, untilAllAsked, type Line } from "./failures.ts";
 
 describe.skipIf(!hasPostgres)("replicas", () => {
   let primary: Server;
@@ -30,13 +30,13 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     places: readonly string[],
     databaseReplicaMaxLag = 1,
   ): Promise<{ readonly api: TestApi; readonly lines: Line[] }> => {
-    const log = logOf();
+    const log = createLog();
     const options = { databaseReplicaUrls: places.map(urlAt), databaseReplicaMaxLag, logger: log.logger };
     return { api: await startShop(primary.url, options), lines: log.lines };
   };
 
   /** The servers that run reads. */
-  const placesOf = async (api: TestApi): Promise<ReadonlySet<number>> => {
+  const fetchPorts = async (api: TestApi): Promise<ReadonlySet<number>> => {
     const ports = new Set<number>();
     for (let i = 0; i < 8; i++) {
       const answer = await api.get("/rpc/place");
@@ -45,25 +45,26 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     }
     return ports;
   };
-  const portsOf = (...servers: readonly Server[]): Set<number> => new Set(servers.map(({ port }) => port));
+  const listPorts = (...servers: readonly Server[]): Set<number> => new Set(servers.map(({ port }) => port));
 
   /** Waits until these servers respond. On a busy machine a replica may be slow and left out for a moment. */
   const untilAnsweredBy = (api: TestApi, ...servers: readonly Server[]): Promise<void> =>
     until(
       async () => {
-        const ports = await placesOf(api);
+        const ports = await fetchPorts(api);
         return ports.size === servers.length && servers.every(({ port }) => ports.has(port));
       },
       `reads are answered by ${servers.map(({ port }) => port).join(" and ")}`,
     );
 
-  const textOf = ({ message, fields }: Line): string => `${message} ${JSON.stringify(fields)}`;
+  const formatLine = ({ message, fields }: Line): string => `${message} ${JSON.stringify(fields)}`;
   /** Returns whether a replica was left out for a reason other than being slow or behind, which happens on a busy
    *  machine. */
-  const isFault = (line: Line): boolean => line.level !== "info" && !/longer than|timeout|behind/.test(textOf(line));
+  const isFault = (line: Line): boolean =>
+    line.level !== "info" && !/longer than|timeout|behind/.test(formatLine(line));
   /** Expects log lines in pairs: a replica is left out, then used again. */
   const expectPairs = (lines: readonly Line[], replica: number): void => {
-    const levels = lines.filter((line) => textOf(line).includes(`"replica":${replica}`)).map(({ level }) => level);
+    const levels = lines.filter((line) => formatLine(line).includes(`"replica":${replica}`)).map(({ level }) => level);
     expect(levels).toEqual(levels.map((_, i) => (i % 2 === 0 ? "warn" : "info")));
   };
 
@@ -78,13 +79,13 @@ describe.skipIf(!hasPostgres)("replicas", () => {
   test("R-HST-8 R-HST-8a a replica that is unavailable at the start delays no request", async () => {
     network.swallow();
     const { api, lines } = await start(["127.0.0.1:1", network.place]);
-    expect(await placesOf(api)).toEqual(portsOf(primary));
+    expect(await fetchPorts(api)).toEqual(listPorts(primary));
     const warnings = (): readonly Line[] => lines.filter(({ level }) => level !== "info");
     await until(() => warnings().length === 2, "both replicas are left out");
-    expect(warnings().map(textOf).join("\n")).toMatch(/left out of reads.*replica":1.*ECONNREFUSED/);
+    expect(warnings().map(formatLine).join("\n")).toMatch(/left out of reads.*replica":1.*ECONNREFUSED/);
     network.heal();
     await untilAnsweredBy(api, standbys[1]);
-    expect(lines.some(({ message }) => message.includes("answers reads again"))).toBe(true);
+    expect(lines.some(({ message }) => message.includes("serves reads again"))).toBe(true);
     await api.close();
   });
 
@@ -103,7 +104,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     expect(
       lines
         .filter(({ level }) => level === "warn")
-        .map(textOf)
+        .map(formatLine)
         .join(),
     ).toContain('"replica":1');
     await api.close();
@@ -148,7 +149,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await standbys[0].query("select pg_wal_replay_pause()");
     await primary.query("insert into crate (label) values ('behind')");
     await untilAnsweredBy(api, primary);
-    expect(lines.map(textOf).join()).toContain("more than 1 second behind");
+    expect(lines.map(formatLine).join()).toContain("more than 1 second behind");
     await untilAnsweredBy(patient, standbys[0]);
     await standbys[0].query("select pg_wal_replay_resume()");
     await untilAnsweredBy(api, standbys[0]);
@@ -172,7 +173,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       }
     };
     /** The number of rows that each surface finds. */
-    const countsOf = async (
+    const fetchCounts = async (
       api: TestApi,
       label: string,
       headers: Readonly<Record<string, string>> = {},
@@ -201,15 +202,15 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         expect(writeAnswer.headers["set-cookie"]).toBeUndefined();
         expect(writeAnswer.headers["access-control-expose-headers"]).toContain("X-Write-Position");
         const headers = { "x-write-position": position };
-        await untilReplicaAnswers(async () => (await countsOf(api, "own-1")).join() === "0,0");
-        expect(await countsOf(api, "own-1", headers)).toEqual([1, 1]);
+        await untilReplicaAnswers(async () => (await fetchCounts(api, "own-1")).join() === "0,0");
+        expect(await fetchCounts(api, "own-1", headers)).toEqual([1, 1]);
         expect((await api.get("/rpc/place", { headers })).json()).toBe(String(primary.port));
         const mutation = await api.post("/v1/graphql", {
           body: '{"query":"mutation { insert_crate_one(object: { label: \\"own-2\\" }) { id } }"}',
         });
         const laterHeaders = { "x-write-position": mutation.headers["x-write-position"] ?? "" };
-        expect(await countsOf(api, "own-2", headers)).toEqual([1, 1]);
-        expect(await countsOf(api, "own-2", laterHeaders)).toEqual([1, 1]);
+        expect(await fetchCounts(api, "own-2", headers)).toEqual([1, 1]);
+        expect(await fetchCounts(api, "own-2", laterHeaders)).toEqual([1, 1]);
         expect((await api.get("/crate?limit=1")).headers["x-write-position"]).toBeUndefined();
         await standbys[0].query("select pg_wal_replay_resume()");
         await untilReplicaAnswers(
@@ -270,9 +271,9 @@ describe.skipIf(!hasPostgres)("replicas", () => {
           headers: { "content-type": "application/json" },
         });
         expect(writeAnswer.status, writeAnswer.text).toBe(200);
-        await untilReplicaAnswers(async () => (await countsOf(api, "batch-1")).join() === "0,0");
+        await untilReplicaAnswers(async () => (await fetchCounts(api, "batch-1")).join() === "0,0");
         const headers = { "x-write-position": writeAnswer.headers["x-write-position"] ?? "" };
-        expect(await countsOf(api, "batch-1", headers)).toEqual([1, 1]);
+        expect(await fetchCounts(api, "batch-1", headers)).toEqual([1, 1]);
       }));
 
     test("R-RYW-3 without the setting or the plugin, writes have no position", async () => {

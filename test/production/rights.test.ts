@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { startApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
-import { logOf } from "./failures.ts";
+import { createLog } from "./failures.ts";
 
 test.skipIf(!capabilities.realServer)(
   "R-ADM-6 each right that the login role has lost is one clear line in the log",
@@ -19,7 +19,7 @@ test.skipIf(!capabilities.realServer)(
      grant ${anon} to ${login}; grant usage on schema public to ${anon};
      create table pebble (id int); grant select on pebble to ${anon}`,
     );
-    const { lines, logger } = logOf();
+    const { lines, logger } = createLog();
     const api = await startApi({
       on: { ...database, options: { databaseUrl: database.urlAs(login) } },
       dbSchemas: ["public"],

@@ -95,13 +95,13 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     });
   }
 
-  const statusOf = async (headers: Record<string, string>): Promise<number> =>
+  const fetchStatus = async (headers: Record<string, string>): Promise<number> =>
     (await fetch(`${server.address}/api/stone`, { headers })).status;
   const byToken = (secret: string) =>
-    statusOf({ authorization: `Bearer ${signToken({ role: "web_anon" }, { secret })}` });
-  const byAdmin = (secret: string) => statusOf({ "x-session-admin-secret": secret });
+    fetchStatus({ authorization: `Bearer ${signToken({ role: "web_anon" }, { secret })}` });
+  const byAdmin = (secret: string) => fetchStatus({ "x-session-admin-secret": secret });
 
-  test("C-SET-8 changed keys of tokens and admin secrets take effect, and the old ones are refused", async () => {
+  test("C-SET-8 changed keys of tokens and admin secrets take effect, and the old ones are rejected", async () => {
     expect([await byToken(secretA), await byToken(secretB)]).toEqual([200, 401]);
     expect([await byAdmin("administrator-a"), await byAdmin("administrator-b")]).toEqual([200, 401]);
     put("jwt", secretB);
@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     await until(async () => (await ready()) === "", "/ready reports no problem");
   });
 
-  test("C-SET-8 a secret that is too short is refused, and the old one stays", async () => {
+  test("C-SET-8 a secret that is too short is rejected, and the old one stays", async () => {
     put("jwt", "short");
     const ready = async (): Promise<string> => (await fetch(`${admin}/ready`)).text();
     await until(async () => (await ready()) !== "", "/ready reports the file");

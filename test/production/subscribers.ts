@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 export interface Subscribers {
   /** The number of requested reconnects and lost connections. */
   readonly returns: () => number;
-  /** Unexpected close codes, refusals, and errors as results. */
+  /** Unexpected close codes, rejections, and errors as results. */
   readonly faults: () => readonly string[];
   /** The last result of each client. */
   readonly last: () => readonly (string | undefined)[];

@@ -29,7 +29,7 @@ const find = (program: string): string | undefined =>
 export const has = (program: string): boolean => find(program) !== undefined;
 
 /** @throws Error if the program is not installed */
-export const pathOf = (program: string): string => {
+export const getProgramPath = (program: string): string => {
   const path = find(program);
   if (path === undefined) throw new Error(`${program} is not installed`);
   return path;
@@ -59,7 +59,7 @@ export const startProgram = async (
   args: readonly string[],
   { port }: { readonly port: number },
 ): Promise<Program> => {
-  const path = pathOf(program);
+  const path = getProgramPath(program);
   const child = spawn(path, args, serverUser ?? {});
   let output = "";
   for (const stream of [child.stdout, child.stderr])

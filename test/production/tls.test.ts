@@ -122,8 +122,8 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
       },
       { waits },
     );
-  const statusOf = async ({ url }: Standalone): Promise<number> => (await fetch(`${url}/api/crate?limit=1`)).status;
-  const isAnswered = (server: Standalone) => async (): Promise<boolean> => (await statusOf(server)) === 200;
+  const fetchStatus = async ({ url }: Standalone): Promise<number> => (await fetch(`${url}/api/crate?limit=1`)).status;
+  const isAnswered = (server: Standalone) => async (): Promise<boolean> => (await fetchStatus(server)) === 200;
   /** Makes later requests connect again with the current files. */
   const reconnect = async (user: string): Promise<void> => {
     await database.reload();
@@ -138,18 +138,18 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     return row?.n ?? 0;
   };
 
-  test("C-SET-8 a new certificate authority is accepted without a restart, and a removed one is refused", async () => {
+  test("C-SET-8 a new certificate authority is accepted without a restart, and a removed one is rejected", async () => {
     files.put("root.pem", "old.pem");
     const server = await start("api", `sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`);
-    expect([await statusOf(server), (await countEncrypted("api")) > 0]).toEqual([200, true]);
+    expect([await fetchStatus(server), (await countEncrypted("api")) > 0]).toEqual([200, true]);
     files.put("root.pem", "new.pem");
-    expect(await statusOf(server)).toBe(200); // existing connections stay open
+    expect(await fetchStatus(server)).toBe(200); // existing connections stay open
 
     // the correct procedure: both authorities are known while the server's certificate changes, so no request fails
     files.put("root.pem", "old.pem", "new.pem");
     files.put("server.pem", "server-new.pem");
     files.put("server.key", "server-new.key");
-    const load = keepAsking(async () => ({ status: await statusOf(server) }));
+    const load = keepAsking(async () => ({ status: await fetchStatus(server) }));
     await untilAllAsked([load]);
     await reconnect("api");
     await until(async () => (await countEncrypted("api")) > 0, "a connection with the new certificate");
@@ -159,8 +159,8 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     // the authority of the server's certificate is removed
     files.put("root.pem", "old.pem");
     await reconnect("api");
-    await until(async () => (await statusOf(server)) === 503, "requests are refused");
-    for (let i = 0; i < 5; i++) expect(await statusOf(server)).toBe(503);
+    await until(async () => (await fetchStatus(server)) === 503, "requests are rejected");
+    for (let i = 0; i < 5; i++) expect(await fetchStatus(server)).toBe(503);
     expect(server.output()).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
     expect((await server.ready())[0]).toBe(503);
 
@@ -177,17 +177,17 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     files.put("root.pem", "old.pem");
     await reconnect("api");
     const query = `sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`;
-    const linesOf = ({ output }: Standalone): readonly string[] =>
+    const readLines = ({ output }: Standalone): readonly string[] =>
       output()
         .split("\n")
         .filter((line) => line !== "");
     const patient = await start("api", query, { waits: false, patience: "3600" });
-    await until(() => linesOf(patient).length > 2, "three attempts have failed");
+    await until(() => readLines(patient).length > 2, "three attempts have failed");
     await patient.stop("SIGKILL");
     const impatient = await start("api", query, { waits: false, patience: "1" });
     expect(await impatient.exitCode).toBe(1);
-    expect(linesOf(impatient).length).toBeGreaterThan(0);
-    for (const line of [...linesOf(patient), ...linesOf(impatient)])
+    expect(readLines(impatient).length).toBeGreaterThan(0);
+    for (const line of [...readLines(patient), ...readLines(impatient)])
       expect(line).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
   });
 
@@ -202,11 +202,11 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
       `sslkey=${encodeURIComponent(files.at("client.key"))}`,
     ].join("&");
     const server = await start("keyed", query);
-    expect(await statusOf(server)).toBe(200);
+    expect(await fetchStatus(server)).toBe(200);
     // the database accepts only clients of the new authority
     files.put("clients.pem", "new.pem");
     await reconnect("keyed");
-    await until(async () => (await statusOf(server)) === 503, "requests are refused");
+    await until(async () => (await fetchStatus(server)) === 503, "requests are rejected");
     files.put("client.key", "client-new.key");
     files.put("client.pem", "client-new.pem");
     await until(isAnswered(server), "requests are answered");

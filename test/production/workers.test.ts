@@ -138,8 +138,8 @@ const sources: readonly Source[] = [
 describe.skipIf(!isServer)("the database after the last subscriber has left, by change source", () => {
   test.each(sources)(
     "G-SUB-13 the database receives no statement after the last subscriber has left: $name",
-    async ({ place: placeOf, count, interval, prepare }) => {
-      const place = await placeOf();
+    async ({ place: preparePlace, count, interval, prepare }) => {
+      const place = await preparePlace();
       await place.sql.run("update seat set n = 0");
       await prepare?.(place);
       const environment = { DATABASE_URL: place.url, LIVE_QUERY_INTERVAL: interval, WEBSOCKET_KEEPALIVE: "1" };
@@ -224,9 +224,9 @@ describe.skipIf(!isServer)("workers of one machine", () => {
 
   test("X-BUS-5 workers of one machine share their rate limits", async () => {
     expectOneBucket(await countSuccesses([machine], 24, rare), [machine]);
-    const refusal = await get(machine.port, undefined, rare);
-    expect(refusal.status).toBe(429);
-    expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    const rejection = await get(machine.port, undefined, rare);
+    expect(rejection.status).toBe(429);
+    expect(Number(rejection.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     // the bucket refills
     const statuses = (count: number): Promise<readonly number[]> =>
       Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
@@ -234,7 +234,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     await until(async () => (await statuses(1)).includes(200), "the bucket has a token again");
   });
 
-  const childrenOf = (pid: number): readonly number[] =>
+  const readChildren = (pid: number): readonly number[] =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
 
   test("X-MET-6 a stopped worker does not delay /metrics, and its counts are kept", async () => {
@@ -263,7 +263,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     for (let i = 0; i < 20; i++) expect((await get(machine.port)).status).toBe(200);
     await untilFiguresAre(allFigures, "the figures of both workers");
     // the first worker has the admin listener
-    const second = childrenOf(machine.pid).find((pid) =>
+    const second = readChildren(machine.pid).find((pid) =>
       readFileSync(`/proc/${pid}/environ`, "utf8").includes("RELAPI_WORKER=2"),
     ) as number;
     process.kill(second, "SIGSTOP");
@@ -278,7 +278,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     await until(async () => {
       const { answering, requests, timed } = await readFigures();
       expect([requests, timed]).toEqual([20, 20]);
-      return answering === 2 && !childrenOf(machine.pid).includes(second);
+      return answering === 2 && !readChildren(machine.pid).includes(second);
     }, "another worker answers");
     await untilFiguresAre(allFigures, "the figures with another worker");
   });
@@ -341,8 +341,8 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     let next = watch(newMachine.port, 2);
     await until(() => {
       if (next.n() !== -1) next = watch(newMachine.port, 2);
-      return next.isRefused();
-    }, "a later operation is refused");
+      return next.isRejected();
+    }, "a later operation is rejected");
     expect(next.n()).toBe(-1);
     await Promise.all([...machines, newMachine].map((machine) => machine.stop()));
   });

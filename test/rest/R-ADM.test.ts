@@ -85,9 +85,9 @@ test("R-ADM-1 /schema_cache has the keys of PostgREST's schema cache", async () 
   const cache = JSON.parse(text);
   for (const key of ["dbTables", "dbRelationships", "dbRoutines", "dbRepresentations", "dbMediaHandlers"])
     expect(Array.isArray(cache[key]), key).toBe(true);
-  const entryOf = (pairs: readonly [{ readonly qiName: string }, unknown][], name: string) =>
+  const findEntry = (pairs: readonly [{ readonly qiName: string }, unknown][], name: string) =>
     pairs.find(([key]) => key.qiName === name)?.[1];
-  expect(entryOf(cache.dbTables, "vessels")).toMatchObject({
+  expect(findEntry(cache.dbTables, "vessels")).toMatchObject({
     tableName: "vessels",
     tableIsView: false,
     tablePKCols: ["id"],
@@ -98,7 +98,9 @@ test("R-ADM-1 /schema_cache has the keys of PostgREST's schema cache", async () 
     ofVessels.map((relationship: { relCardinality?: { tag: string } }) => relationship.relCardinality?.tag),
   );
   expect(tags).toEqual(new Set(["M2O", "O2M", "O2O", "M2M", undefined])); // computed relationships have no cardinality
-  expect(entryOf(cache.dbRoutines, "fleet_weight")).toMatchObject([{ pdName: "fleet_weight", pdVolatility: "stable" }]);
+  expect(findEntry(cache.dbRoutines, "fleet_weight")).toMatchObject([
+    { pdName: "fleet_weight", pdVolatility: "stable" },
+  ]);
 });
 
 test("R-ADM-1 /config shows the settings without secrets", async () => {
@@ -157,7 +159,7 @@ test("R-ADM-2 /metrics counts loads of the schema and uses of the JWT cache", as
   expect(after["pgrst_jwt_cache_hits_total"]).toBe(before["pgrst_jwt_cache_hits_total"]! + 2);
 });
 
-test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the refused requests of each limit by its option", async () => {
+test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the rejected requests of each limit by its option", async () => {
   const before = await metrics();
   const embeds = `${standaloneServer.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
   for (let i = 0; i < 2; i++) expect((await fetch(embeds)).status).toBe(400);
@@ -196,9 +198,9 @@ test.skipIf(!capabilities.realServer)(
       options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${closedPort}/x` },
       server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
     });
-    const statusOf = async (path: string): Promise<number> =>
+    const fetchStatus = async (path: string): Promise<number> =>
       (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
-    expect([await statusOf("/live"), await statusOf("/ready"), await statusOf("/schema_cache")]).toEqual([
+    expect([await fetchStatus("/live"), await fetchStatus("/ready"), await fetchStatus("/schema_cache")]).toEqual([
       200, 503, 503,
     ]);
     const reason =
@@ -273,8 +275,8 @@ test.skipIf(!capabilities.realServer)("R-ADM-5 a request that waits too long for
   const unlock = await lockTable(ownApi.database, "sea.logbook");
   const longRequest = ownApi.get("/logbook?limit=1");
   await untilLocked(ownApi.database);
-  const refusal = await ownApi.get("/ports");
-  expect([refusal.status, refusal.json()]).toEqual([
+  const rejection = await ownApi.get("/ports");
+  expect([rejection.status, rejection.json()]).toEqual([
     504,
     { code: "PGRST003", details: null, hint: null, message: "Timed out acquiring connection from connection pool." },
   ]);

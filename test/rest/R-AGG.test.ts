@@ -453,7 +453,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 without groups an order by an alias is refused",
+    title: "R-AGG-5 without groups an order by an alias is rejected",
     request: "GET /vessels?select=called:name&order=called",
     status: 400,
     check: (answer: Answer) => expect(answer.json().code).toBe("42703"),

@@ -10,7 +10,7 @@ import { startHttpServer } from "../support/http-server.ts";
 
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
-const refusalOf = (
+const buildErrorAnswer = (
   code: string,
   message: string,
   details: string | null = null,
@@ -71,16 +71,16 @@ describe("the place of the token", () => {
         headers: { authorization: `bEaReR   ${signToken({ role: "sea_clerk" })}` },
       },
       {
-        title: "R-AUT-1 an empty token is refused",
+        title: "R-AUT-1 an empty token is rejected",
         request: WHO_REQUEST,
         headers: { authorization: "Bearer " },
-        ...refusalOf("PGRST301", "Empty JWT is sent in Authorization header"),
+        ...buildErrorAnswer("PGRST301", "Empty JWT is sent in Authorization header"),
       },
       {
         title: "R-AUT-1 R-AUT-9 a scheme without a token is an empty token",
         request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
-        ...refusalOf("PGRST301", "Empty JWT is sent in Authorization header"),
+        ...buildErrorAnswer("PGRST301", "Empty JWT is sent in Authorization header"),
       },
     ],
   );
@@ -103,7 +103,7 @@ describe("without a secret", () => {
         responseHeaders: { "www-authenticate": null },
       },
       {
-        title: "R-AUT-2 without a secret an empty token is refused as a server error",
+        title: "R-AUT-2 without a secret an empty token is rejected as a server error",
         request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
         status: 500,
@@ -131,122 +131,122 @@ describe("signatures", () => {
     () => api,
     [
       {
-        title: "R-AUT-3 a token of one part is refused",
+        title: "R-AUT-3 a token of one part is rejected",
         request: WHO_REQUEST,
         headers: raw("abc"),
-        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 1"),
+        ...buildErrorAnswer("PGRST301", "Expected 3 parts in JWT; got 1"),
       },
       {
-        title: "R-AUT-3 a token of two parts is refused",
+        title: "R-AUT-3 a token of two parts is rejected",
         request: WHO_REQUEST,
         headers: raw("a.b"),
-        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 2"),
+        ...buildErrorAnswer("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
-        title: "R-AUT-3 a token of five parts, like an encrypted one, is refused",
+        title: "R-AUT-3 a token of five parts, like an encrypted one, is rejected",
         request: WHO_REQUEST,
         headers: raw("a.b.c.d.e"),
-        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 5"),
+        ...buildErrorAnswer("PGRST301", "Expected 3 parts in JWT; got 5"),
       },
       {
-        title: "R-AUT-3 a token with a blank is refused",
+        title: "R-AUT-3 a token with a blank is rejected",
         request: WHO_REQUEST,
         headers: raw(`${head}. ${body}.${signature}`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 a token whose header is not base64url is refused",
+        title: "R-AUT-3 a token whose header is not base64url is rejected",
         request: WHO_REQUEST,
         headers: raw(`+/==.${body}.${signature}`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 a token whose signature is not base64url is refused",
+        title: "R-AUT-3 a token whose signature is not base64url is rejected",
         request: WHO_REQUEST,
         headers: raw(`${head}.${body}.${signature}=`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 a token whose header is not JSON is refused",
+        title: "R-AUT-3 a token whose header is not JSON is rejected",
         request: WHO_REQUEST,
         headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 a token whose header is not an object is refused",
+        title: "R-AUT-3 a token whose header is not an object is rejected",
         request: WHO_REQUEST,
         headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 a token without an algorithm is refused",
+        title: "R-AUT-3 a token without an algorithm is rejected",
         request: WHO_REQUEST,
         headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 a token with an unknown algorithm is refused",
+        title: "R-AUT-3 a token with an unknown algorithm is rejected",
         request: WHO_REQUEST,
         headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: "R-AUT-3 R-AUT-3a a token with critical extensions is refused",
+        title: "R-AUT-3 R-AUT-3a a token with critical extensions is rejected",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
-        ...refusalOf("PGRST301", BROKEN_TOKEN),
+        ...buildErrorAnswer("PGRST301", BROKEN_TOKEN),
       },
       {
-        title: 'R-AUT-3 the algorithm "none" is refused',
+        title: 'R-AUT-3 the algorithm "none" is rejected',
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
-        ...refusalOf(
+        ...buildErrorAnswer(
           "PGRST301",
           "Wrong or unsupported encoding algorithm",
           "JWT is unsecured but expected 'alg' was not 'none'",
         ),
       },
       {
-        title: "R-AUT-3 a token signed with another secret is refused",
+        title: "R-AUT-3 a token signed with another secret is rejected",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }),
-        ...refusalOf("PGRST301", NO_KEY, NOT_ABLE),
+        ...buildErrorAnswer("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
-        title: "R-AUT-3 a token with a changed payload is refused",
+        title: "R-AUT-3 a token with a changed payload is rejected",
         request: WHO_REQUEST,
         headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`),
-        ...refusalOf("PGRST301", NO_KEY, NOT_ABLE),
+        ...buildErrorAnswer("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a secret that is a plain string accepts only HS256",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
-        ...refusalOf("PGRST301", NO_KEY, NOT_FOUND),
+        ...buildErrorAnswer("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
-        title: "R-AUT-3 R-AUT-3a a token with the kid of no key is refused",
+        title: "R-AUT-3 R-AUT-3a a token with the kid of no key is rejected",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
-        ...refusalOf("PGRST301", NO_KEY, NOT_FOUND),
+        ...buildErrorAnswer("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
-        title: "R-AUT-3 a token whose payload is not JSON is refused",
+        title: "R-AUT-3 a token whose payload is not JSON is rejected",
         request: WHO_REQUEST,
         headers: bearer("no json"),
-        ...refusalOf("PGRST303", "Parsing claims failed"),
+        ...buildErrorAnswer("PGRST303", "Parsing claims failed"),
       },
       {
-        title: "R-AUT-3 a token whose payload is not an object is refused",
+        title: "R-AUT-3 a token whose payload is not an object is rejected",
         request: WHO_REQUEST,
         headers: bearer('["role"]'),
-        ...refusalOf("PGRST303", "Parsing claims failed"),
+        ...buildErrorAnswer("PGRST303", "Parsing claims failed"),
       },
       {
         title: "R-PIPE-2 R-AUT-9 a bad token on an unknown path is 401, not 404",
         request: "GET /nowhere/at/all",
         headers: raw("a.b"),
-        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 2"),
+        ...buildErrorAnswer("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
         title: "R-AUT-9 HEAD with a bad token has WWW-Authenticate and no body",
@@ -364,26 +364,26 @@ describe("times", () => {
   testClaims("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: nowSeconds() + 60 }));
   testClaims("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: nowSeconds() - 20 }));
   testClaims(
-    "R-AUT-4 a token that expired before the tolerance is refused",
+    "R-AUT-4 a token that expired before the tolerance is rejected",
     () => ({ exp: nowSeconds() - 40 }),
-    refusalOf("PGRST303", "JWT expired"),
+    buildErrorAnswer("PGRST303", "JWT expired"),
   );
   testClaims("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: nowSeconds() - 60 }));
   testClaims("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({
     nbf: nowSeconds() + 20,
   }));
   testClaims(
-    "R-AUT-4 a token with nbf ahead by more than the tolerance is refused",
+    "R-AUT-4 a token with nbf ahead by more than the tolerance is rejected",
     () => ({ nbf: nowSeconds() + 40 }),
-    refusalOf("PGRST303", "JWT not yet valid"),
+    buildErrorAnswer("PGRST303", "JWT not yet valid"),
   );
   testClaims("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({
     iat: nowSeconds() + 20,
   }));
   testClaims(
-    "R-AUT-4 a token with iat ahead by more than the tolerance is refused",
+    "R-AUT-4 a token with iat ahead by more than the tolerance is rejected",
     () => ({ iat: nowSeconds() + 40 }),
-    refusalOf("PGRST303", "JWT issued at future"),
+    buildErrorAnswer("PGRST303", "JWT issued at future"),
   );
   testClaims("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
     exp: null,
@@ -394,17 +394,17 @@ describe("times", () => {
   testClaims(
     "R-AUT-4 exp is checked before nbf, iat and aud",
     () => ({ exp: nowSeconds() - 99, nbf: "x", iat: "x", aud: 1 }),
-    refusalOf("PGRST303", "JWT expired"),
+    buildErrorAnswer("PGRST303", "JWT expired"),
   );
   testClaims(
     "R-AUT-4 nbf is checked before iat",
     () => ({ nbf: nowSeconds() + 99, iat: nowSeconds() + 99 }),
-    refusalOf("PGRST303", "JWT not yet valid"),
+    buildErrorAnswer("PGRST303", "JWT not yet valid"),
   );
   testClaims(
     "R-AUT-4 a fraction in exp counts as 0, so the token has expired",
     () => ({ exp: nowSeconds() + 99.5 }),
-    refusalOf("PGRST303", "JWT expired"),
+    buildErrorAnswer("PGRST303", "JWT expired"),
   );
   testClaims("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
     nbf: nowSeconds() + 99.5,
@@ -413,24 +413,24 @@ describe("times", () => {
   testClaims(
     "R-AUT-4 a number beyond 64 bits counts as 0",
     () => ({ exp: 1e30, nbf: 1e30 }),
-    refusalOf("PGRST303", "JWT expired"),
+    buildErrorAnswer("PGRST303", "JWT expired"),
   );
   testClaims(
-    "R-AUT-4 a token whose exp is a string is refused",
+    "R-AUT-4 a token whose exp is a string is rejected",
     () => ({ exp: String(nowSeconds() + 60) }),
-    refusalOf("PGRST303", "The JWT 'exp' claim must be a number"),
+    buildErrorAnswer("PGRST303", "The JWT 'exp' claim must be a number"),
   );
   testClaims(
-    "R-AUT-4 a token whose nbf is a list is refused",
+    "R-AUT-4 a token whose nbf is a list is rejected",
     () => ({ nbf: [1] }),
-    refusalOf("PGRST303", "The JWT 'nbf' claim must be a number"),
+    buildErrorAnswer("PGRST303", "The JWT 'nbf' claim must be a number"),
   );
   testClaims(
-    "R-AUT-4 a token whose iat is true is refused",
+    "R-AUT-4 a token whose iat is true is rejected",
     () => ({ iat: true }),
-    refusalOf("PGRST303", "The JWT 'iat' claim must be a number"),
+    buildErrorAnswer("PGRST303", "The JWT 'iat' claim must be a number"),
   );
-  test("R-AUT-4 R-AUT-12 a cached token is refused once it has expired", async () => {
+  test("R-AUT-4 R-AUT-12 a cached token is rejected once it has expired", async () => {
     const headers = bearer({ role: "sea_clerk", exp: nowSeconds() + 5 });
     expect((await api.get("/rpc/who", { headers })).status).toBe(200);
     vi.setSystemTime(Date.now() + 36_000);
@@ -444,13 +444,13 @@ describe("audiences", () => {
   beforeAll(async () => {
     audienceApi = await startApi({ jwtAud: "sea" });
   });
-  const wrongType = refusalOf("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
-  const wrongAudience = refusalOf("PGRST303", "JWT not in audience");
+  const wrongType = buildErrorAnswer("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
+  const wrongAudience = buildErrorAnswer("PGRST303", "JWT not in audience");
   for (const aud of ["x", ["x", "y"], [], null])
     testClaims(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
   for (const aud of [1, true, {}, ["x", 1]])
     testClaims(
-      `R-AUT-5 without JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
+      `R-AUT-5 without JWT_AUD an audience of the wrong type is rejected: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
     );
@@ -463,14 +463,14 @@ describe("audiences", () => {
     );
   for (const aud of ["SEA", "x", "", ["x"]])
     testClaims(
-      `R-AUT-5 JWT_AUD refuses the audience ${JSON.stringify(aud)}`,
+      `R-AUT-5 JWT_AUD rejects the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongAudience,
       () => audienceApi,
     );
   for (const aud of [1, {}, [null]])
     testClaims(
-      `R-AUT-5 with JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
+      `R-AUT-5 with JWT_AUD an audience of the wrong type is rejected: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
       () => audienceApi,
@@ -537,7 +537,7 @@ describe("roles", () => {
         headers: { ...bearer(roles), "X-Session-Role": "sea_clerk" },
       },
       {
-        title: "R-AUT-6 the role header is refused for a role that is not allowed",
+        title: "R-AUT-6 the role header is rejected for a role that is not allowed",
         request: WHO_REQUEST,
         headers: { ...bearer(roles), "X-Session-Role": "sea_captain" },
         ...forbidden("sea_captain"),
@@ -585,7 +585,7 @@ describe("roles", () => {
         answer: { code: "22023", details: null, hint: null, message: 'role "7" does not exist' },
       },
       {
-        title: "R-AUT-7 a role claim of null is refused",
+        title: "R-AUT-7 a role claim of null is rejected",
         request: WHO_REQUEST,
         headers: bearer({ role: null }),
         status: 401,
@@ -597,25 +597,25 @@ describe("roles", () => {
     () => authenticatedApi,
     [
       {
-        title: "R-AUT-6 R-AUT-9 without an anonymous role a request without credentials is refused",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role a request without credentials is rejected",
         request: WHO_REQUEST,
-        ...refusalOf("PGRST302", "Anonymous access is disabled"),
+        ...buildErrorAnswer("PGRST302", "Anonymous access is disabled"),
       },
       {
-        title: "R-AUT-6 R-AUT-9 without an anonymous role a token without a role is refused",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role a token without a role is rejected",
         request: WHO_REQUEST,
         headers: bearer({ sub: "ada" }),
-        ...refusalOf("PGRST302", "Anonymous access is disabled"),
+        ...buildErrorAnswer("PGRST302", "Anonymous access is disabled"),
       },
       {
-        title: "R-AUT-6 R-AUT-9 without an anonymous role unknown paths are refused with 401 too",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role unknown paths are rejected with 401 too",
         request: "DELETE /nowhere",
-        ...refusalOf("PGRST302", "Anonymous access is disabled"),
+        ...buildErrorAnswer("PGRST302", "Anonymous access is disabled"),
       },
       {
-        title: "R-AUT-6 R-AUT-9 without an anonymous role OPTIONS is refused too",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role OPTIONS is rejected too",
         request: "OPTIONS /vessels",
-        ...refusalOf("PGRST302", "Anonymous access is disabled"),
+        ...buildErrorAnswer("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 without an anonymous role a token with a role is accepted",
@@ -648,22 +648,22 @@ describe("roles", () => {
         },
       },
       {
-        title: "R-AUT-8 R-AUT-9 a wrong admin secret is refused",
+        title: "R-AUT-8 R-AUT-9 a wrong admin secret is rejected",
         request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "guess" },
-        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
+        ...buildErrorAnswer("PGRST302", "invalid x-session-admin-secret"),
       },
       {
-        title: "R-AUT-8 a wrong admin secret is refused even with a valid token",
+        title: "R-AUT-8 a wrong admin secret is rejected even with a valid token",
         request: WHO_REQUEST,
         headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" },
-        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
+        ...buildErrorAnswer("PGRST302", "invalid x-session-admin-secret"),
       },
       {
-        title: "R-AUT-8 an empty admin secret is refused",
+        title: "R-AUT-8 an empty admin secret is rejected",
         request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "" },
-        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
+        ...buildErrorAnswer("PGRST302", "invalid x-session-admin-secret"),
       },
     ],
   );
@@ -748,7 +748,7 @@ describe("errors of the database", () => {
         responseHeaders: { "www-authenticate": null },
       },
       {
-        title: "R-AUT-11 a role that does not exist is refused",
+        title: "R-AUT-11 a role that does not exist is rejected",
         request: "GET /vessels",
         role: "nobody_of_that_name",
         status: 401,
@@ -769,7 +769,7 @@ describe("errors of the database", () => {
         status: 401,
       },
       {
-        title: "R-AUT-11 a role with an empty name is refused",
+        title: "R-AUT-11 a role with an empty name is rejected",
         request: "GET /vessels",
         role: "",
         status: 401,
@@ -789,7 +789,7 @@ describe("errors of the database", () => {
   );
 });
 
-describe("the cost of refused and cached tokens", () => {
+describe("the cost of rejected and cached tokens", () => {
   const startCounting = async (
     options: StartOptions,
   ): Promise<{ readonly ownApi: TestApi; readonly count: (name: string) => number }> => {
@@ -801,7 +801,7 @@ describe("the cost of refused and cached tokens", () => {
   const cacheCounts = (count: (name: string) => number): readonly number[] =>
     ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
 
-  test("R-AUT-12 R-PIPE-1 a token is refused without waiting for a database connection", async () => {
+  test("R-AUT-12 R-PIPE-1 a token is rejected without waiting for a database connection", async () => {
     const { ownApi, count } = await startCounting({ dbPool: 1 });
     const unlock = await lockTable(ownApi.database, "sea.logbook");
     const slowRequest = ownApi.get("/logbook?limit=1");
@@ -826,7 +826,7 @@ describe("the cost of refused and cached tokens", () => {
     expect(cacheCounts(count)).toEqual([7, 3, 2]);
     await ownApi.close();
   });
-  test("R-AUT-12 refused tokens are not cached", async () => {
+  test("R-AUT-12 rejected tokens are not cached", async () => {
     const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 2 });
     const bad = { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) };
     for (let i = 0; i < 3; i++) expect((await ownApi.get("/rpc/who", bad)).status).toBe(401);

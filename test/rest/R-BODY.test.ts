@@ -64,7 +64,7 @@ cases(api, [
     answer: bad("Content-Type not acceptable: text/plain"),
   },
   {
-    title: "R-BODY-1 R-BODY-1a the object media type is refused as a content type",
+    title: "R-BODY-1 R-BODY-1a the object media type is rejected as a content type",
     request: "PATCH /ports",
     headers: { "content-type": "application/vnd.pgrst.object+json" },
     body: "{}",
@@ -120,21 +120,21 @@ cases(api, [
     answer: [{ name: "A" }, { name: "B" }],
   },
   {
-    title: "R-BODY-2 objects with different keys are refused",
+    title: "R-BODY-2 objects with different keys are rejected",
     request: "POST /vessels",
     body: [{ name: "A" }, { name: "B", tonnage: 3 }],
     status: 400,
     answer: bad("All object keys must match"),
   },
   {
-    title: "R-BODY-2 an array with an element that is not an object is refused",
+    title: "R-BODY-2 an array with an element that is not an object is rejected",
     request: "POST /vessels",
     body: [{ name: "A" }, 1],
     status: 400,
     answer: bad("All object keys must match"),
   },
   {
-    title: "R-BODY-2 an array of scalar values is refused",
+    title: "R-BODY-2 an array of scalar values is rejected",
     request: "POST /vessels",
     body: [1],
     status: 400,
@@ -170,7 +170,7 @@ cases(api, [
     "nul",
     "[{},]",
   ].map((text) => ({
-    title: `R-BODY-2 the body ${JSON.stringify(text)} is refused as invalid JSON`,
+    title: `R-BODY-2 the body ${JSON.stringify(text)} is rejected as invalid JSON`,
     request: "POST /vessels",
     headers: json,
     body: text,
@@ -178,7 +178,7 @@ cases(api, [
     answer: bad("Empty or invalid json"),
   })),
   {
-    title: "R-BODY-2 bytes that are not UTF-8 are refused as invalid JSON",
+    title: "R-BODY-2 bytes that are not UTF-8 are rejected as invalid JSON",
     request: "POST /vessels",
     headers: json,
     body: Buffer.from([0x7b, 0x22, 0x6e, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]),
@@ -323,7 +323,7 @@ cases(api, [
 
   // names
   {
-    title: "R-BODY-5 a key that is not a column of the relation is refused",
+    title: "R-BODY-5 a key that is not a column of the relation is rejected",
     request: "POST /vessels",
     body: { nmae: "A" },
     status: 400,
@@ -335,7 +335,7 @@ cases(api, [
     },
   },
   {
-    title: "R-BODY-5 an unknown column in columns is refused before the body is parsed",
+    title: "R-BODY-5 an unknown column in columns is rejected before the body is parsed",
     request: "POST /vessels?columns=nmae",
     body: "{",
     status: 400,
@@ -347,14 +347,14 @@ cases(api, [
     },
   },
   {
-    title: "R-BODY-5 PATCH refuses an unknown column",
+    title: "R-BODY-5 PATCH rejects an unknown column",
     request: "PATCH /vessels?id=eq.1",
     body: { nope: 1 },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST204"),
   },
   {
-    title: "R-BODY-5 PUT refuses an unknown column",
+    title: "R-BODY-5 PUT rejects an unknown column",
     request: "PUT /ports?id=eq.1",
     body: { id: 1, nope: 1 },
     status: 400,
@@ -386,7 +386,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-BODY-6 R-BODY-6b a CSV line with more fields than the header is refused",
+    title: "R-BODY-6 R-BODY-6b a CSV line with more fields than the header is rejected",
     request: "POST /ports",
     headers: csv,
     body: "name\nA,x\nB\n",
@@ -394,7 +394,7 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 R-BODY-6b a CSV line with an additional empty field is refused",
+    title: "R-BODY-6 R-BODY-6b a CSV line with an additional empty field is rejected",
     request: "POST /ports",
     headers: csv,
     body: "name,country\nA,x,\n",
@@ -402,7 +402,7 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 R-BODY-6b a CSV line with more fields than a header with a repeated name is refused",
+    title: "R-BODY-6 R-BODY-6b a CSV line with more fields than a header with a repeated name is rejected",
     request: "POST /ports",
     headers: csv,
     body: 'name,name\r\n"A","B","C"',
@@ -420,7 +420,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-BODY-6 R-BODY-6b CSV lines with different numbers of fields are refused",
+    title: "R-BODY-6 R-BODY-6b CSV lines with different numbers of fields are rejected",
     request: "POST /ports",
     headers: csv,
     body: "name,country\nA\nB,x\n",
@@ -522,7 +522,7 @@ cases(api, [
     Buffer.from([0x6e, 0x3d, 0xff]),
     Buffer.from([0x6e, 0x3d, 0xc3]),
   ].map((body, i) => ({
-    title: `R-BODY-7 a form that is not UTF-8 is refused (${i + 1})`,
+    title: `R-BODY-7 a form that is not UTF-8 is rejected (${i + 1})`,
     request: "POST /ports?select=name",
     headers: form,
     body,
@@ -537,7 +537,7 @@ cases(api, [
     answer: [{ name: "100%\ufffd\ufffd\u{1f600}" }],
   },
   {
-    title: "R-BODY-7 R-RPC-6 arguments of a function in a form that is not UTF-8 are refused",
+    title: "R-BODY-7 R-RPC-6 arguments of a function in a form that is not UTF-8 are rejected",
     request: "POST /rpc/add_numbers",
     headers: form,
     body: "a=1&b=%FF",
@@ -706,7 +706,7 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
     answer: 3,
   },
   {
-    title: "X-BODY-1 a body format of a plugin can refuse a body",
+    title: "X-BODY-1 a body format of a plugin can reject a body",
     request: "POST /ports",
     headers: lines,
     body: "\n",
@@ -794,7 +794,7 @@ test.each([
     [`name\n${"A\n".repeat(50_000)}`, "B,C\n"],
     "All lines must have same number of fields",
   ],
-] as const)("R-BODY-8 a CSV body in chunks is refused: %s", async (_, pieces, message) => {
+] as const)("R-BODY-8 a CSV body in chunks is rejected: %s", async (_, pieces, message) => {
   const count = async (): Promise<unknown> => api.sql("select count(*) from sea.ports");
   const before = await count();
   const answer = await inPieces(

@@ -12,7 +12,7 @@ const READ = "/vessels?select=name&order=name";
 type Variant = readonly [path: string, headers: Readonly<Record<string, string>>, method?: "GET" | "HEAD"];
 
 /** Requests that differ from the original in a single respect. */
-const variantsOf = (path: string): readonly Variant[] => [
+const listVariants = (path: string): readonly Variant[] => [
   [path, {}],
   [path, { range: "0-0" }],
   [path, { range: "1-5" }],
@@ -34,7 +34,7 @@ const variantsOf = (path: string): readonly Variant[] => [
 ];
 
 describe.each([CALL, READ])("requests with one difference: %s", (base) => {
-  const variants = variantsOf(base);
+  const variants = listVariants(base);
   let warmApi: TestApi;
   let coldApi: TestApi;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each([CALL, READ])("requests with one difference: %s", (base) => {
     coldApi = await startApi({ dbPool: 1, cacheBytes: 0, dbPreparedStatements: false });
   });
 
-  const answerOf = async (api: TestApi, [path, headers, method = "GET"]: Variant): Promise<unknown> => {
+  const fetchAnswer = async (api: TestApi, [path, headers, method = "GET"]: Variant): Promise<unknown> => {
     const answer = await api.request(method, path, { headers });
     return [
       answer.status,
@@ -64,9 +64,9 @@ describe.each([CALL, READ])("requests with one difference: %s", (base) => {
     "R-CAC-1 R-RPC-14 R-RNG-2 cached requests get the responses of a server without caches, %s",
     async (_title, arrange) => {
       const expected = new Map<unknown, unknown>();
-      for (const variant of variants) expected.set(variant, await answerOf(coldApi, variant));
+      for (const variant of variants) expected.set(variant, await fetchAnswer(coldApi, variant));
       for (const variant of arrange(variants))
-        expect([variant, await answerOf(warmApi, variant)]).toEqual([variant, expected.get(variant)]);
+        expect([variant, await fetchAnswer(warmApi, variant)]).toEqual([variant, expected.get(variant)]);
     },
   );
 });
@@ -133,11 +133,12 @@ describe("a plugin that replaces the target or the exchange", () => {
       "create view seen_path as select current_setting('request.path') as path; grant select on seen_path to sea_anon",
     );
     await api.reload();
-    const pathOf = async (method: string, path: string): Promise<unknown> => (await api.request(method, path)).json();
+    const fetchJson = async (method: string, path: string): Promise<unknown> =>
+      (await api.request(method, path)).json();
     for (let round = 0; round < 2; round++) {
-      expect(await pathOf("GET", "/%73een_path")).toEqual([{ path: "/%73een_path" }]);
-      expect(await pathOf("GET", "/seen_path")).toEqual([{ path: "/seen_path" }]);
-      expect(await pathOf("SEARCH", "/seen_path")).toEqual([{ path: "/elsewhere" }]);
+      expect(await fetchJson("GET", "/%73een_path")).toEqual([{ path: "/%73een_path" }]);
+      expect(await fetchJson("GET", "/seen_path")).toEqual([{ path: "/seen_path" }]);
+      expect(await fetchJson("SEARCH", "/seen_path")).toEqual([{ path: "/elsewhere" }]);
     }
   });
 });

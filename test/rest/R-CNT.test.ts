@@ -197,7 +197,7 @@ describe("counts of groups", () => {
       analyze sea.sale`);
     const freeApi = await startAggregating();
     const [twoRowApi, oneRowApi] = [await startAggregating(2), await startAggregating(1)];
-    const totalOf = async (
+    const fetchTotal = async (
       path: string,
       count: string,
       target = freeApi,
@@ -206,21 +206,21 @@ describe("counts of groups", () => {
       return [status, headers["content-range"]];
     };
     for (const count of ["exact", "planned", "estimated"]) {
-      expect(await totalOf("/sale?select=day,count()", count)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/sale?select=day,count()&limit=10", count)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/sale?select=day,count()&limit=1&offset=1&order=day", count)).toEqual([206, "1-1/2"]);
-      expect(await totalOf("/sale?select=qty.sum()&limit=10", count)).toEqual([200, "0-0/1"]);
-      expect(await totalOf("/sale?select=day,n:count(),ports!inner(name)&limit=10", count)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/sale?select=day,count()", count, twoRowApi)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/sale?select=day,count()&order=day", count, oneRowApi)).toEqual([206, "0-0/2"]);
+      expect(await fetchTotal("/sale?select=day,count()", count)).toEqual([200, "0-1/2"]);
+      expect(await fetchTotal("/sale?select=day,count()&limit=10", count)).toEqual([200, "0-1/2"]);
+      expect(await fetchTotal("/sale?select=day,count()&limit=1&offset=1&order=day", count)).toEqual([206, "1-1/2"]);
+      expect(await fetchTotal("/sale?select=qty.sum()&limit=10", count)).toEqual([200, "0-0/1"]);
+      expect(await fetchTotal("/sale?select=day,n:count(),ports!inner(name)&limit=10", count)).toEqual([200, "0-1/2"]);
+      expect(await fetchTotal("/sale?select=day,count()", count, twoRowApi)).toEqual([200, "0-1/2"]);
+      expect(await fetchTotal("/sale?select=day,count()&order=day", count, oneRowApi)).toEqual([206, "0-0/2"]);
     }
     for (const count of ["exact", "estimated"]) {
-      expect(await totalOf("/rpc/sales?select=day,count()", count)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/rpc/sales?select=day,count()&limit=1", count)).toEqual([206, "0-0/2"]);
-      expect(await totalOf("/rpc/sales?select=day,count()", count, oneRowApi)).toEqual([206, "0-0/2"]);
-      expect(await totalOf("/sale?select=day&having=count().gt.0&limit=1", count)).toEqual([206, "0-0/2"]);
+      expect(await fetchTotal("/rpc/sales?select=day,count()", count)).toEqual([200, "0-1/2"]);
+      expect(await fetchTotal("/rpc/sales?select=day,count()&limit=1", count)).toEqual([206, "0-0/2"]);
+      expect(await fetchTotal("/rpc/sales?select=day,count()", count, oneRowApi)).toEqual([206, "0-0/2"]);
+      expect(await fetchTotal("/sale?select=day&having=count().gt.0&limit=1", count)).toEqual([206, "0-0/2"]);
     }
-    expect(await totalOf("/sale?select=day&having=count().gt.900&limit=1", "exact")).toEqual([200, "*/0"]);
+    expect(await fetchTotal("/sale?select=day&having=count().gt.900&limit=1", "exact")).toEqual([200, "*/0"]);
     const { status, headers } = await freeApi.get("/sale?select=day,count()", {
       headers: { ...prefer("count=exact"), range: "0-9" },
     });

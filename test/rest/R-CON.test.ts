@@ -161,8 +161,8 @@ describe("R-CON-1 the client library postgrest-js", async () => {
 
   test("R-CON-1 postgrest-js reads with single and maybeSingle", async () => {
     expect((await client.from("vessels").select("name").eq("id", 1).single()).data).toEqual({ name: "Ariel" });
-    const refusal = await client.from("vessels").select("name").eq("id", 99).single();
-    expect([refusal.status, refusal.error?.code]).toEqual([406, "PGRST116"]);
+    const rejection = await client.from("vessels").select("name").eq("id", 99).single();
+    expect([rejection.status, rejection.error?.code]).toEqual([406, "PGRST116"]);
     const emptyResult = await client.from("vessels").select("name").eq("id", 99).maybeSingle();
     expect([emptyResult.error, emptyResult.data]).toEqual([null, null]);
   });

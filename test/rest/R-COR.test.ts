@@ -140,7 +140,7 @@ test("R-COR-2 preflights are not in the access log", async () => {
 });
 
 test.each(["foo", "https://a.example/", "https://a.example/path", "a.example:3000", "https://*"])(
-  "R-COR-4 the setting refuses %s as an origin",
+  "R-COR-4 the setting rejects %s as an origin",
   async (item) => {
     await expect(startApi({ corsAllowedOrigins: ["https://a.example", item] })).rejects.toThrow(
       /invalid option corsAllowedOrigins .*: expected a list of origins such as/,

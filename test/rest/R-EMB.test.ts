@@ -72,7 +72,7 @@ describe("choosing the relationship", () => {
       answer: [{ cranes: names("big") }],
     },
     {
-      title: "R-EMB-1 an embed hint that matches no relationship is refused",
+      title: "R-EMB-1 an embed hint that matches no relationship is rejected",
       request: "GET /vessels?select=ports!anchor(name)",
       status: 400,
       answer: notFound("vessels", "ports", null, "anchor"),
@@ -127,7 +127,7 @@ describe("choosing the relationship", () => {
       answer: [{ flagship: { name: "Ariel" } }],
     },
     {
-      title: "R-EMB-2 an embed without a relationship is refused",
+      title: "R-EMB-2 an embed without a relationship is rejected",
       request: "GET /vessels?select=*,wharf(*)",
       status: 400,
       answer: notFound("vessels", "wharf"),
@@ -291,37 +291,37 @@ describe("names", () => {
       ...code("42703"),
     },
     {
-      title: "R-EMB-8 a filter whose path names no embed is refused",
+      title: "R-EMB-8 a filter whose path names no embed is rejected",
       request: "GET /vessels?select=name&ports.name=eq.Oslo",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 a filter whose path names no nested embed is refused",
+      title: "R-EMB-8 a filter whose path names no nested embed is rejected",
       request: "GET /vessels?select=name,ports(name)&ports.wharf.name=eq.x",
       status: 400,
       answer: notEmbedded("wharf"),
     },
     {
-      title: "R-EMB-8 an order whose path names no embed is refused",
+      title: "R-EMB-8 an order whose path names no embed is rejected",
       request: "GET /vessels?select=name&ports.order=name",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 a limit whose path names no embed is refused",
+      title: "R-EMB-8 a limit whose path names no embed is rejected",
       request: "GET /vessels?select=name&ports.limit=1",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 a logic tree whose path names no embed is refused",
+      title: "R-EMB-8 a logic tree whose path names no embed is rejected",
       request: "GET /vessels?select=name&ports.or=(name.eq.x)",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 a write refuses a filter whose path names no embed",
+      title: "R-EMB-8 a write rejects a filter whose path names no embed",
       request: "DELETE /logbook?ports.name=eq.x",
       headers: { prefer: "return=representation, tx=rollback" },
       status: 400,
@@ -331,7 +331,7 @@ describe("names", () => {
 
   cases(strictApi, [
     {
-      title: "R-EMB-7 R-EMB-7a if the setting is off, the written name of an aliased embed is refused",
+      title: "R-EMB-7 R-EMB-7a if the setting is off, the written name of an aliased embed is rejected",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500",
       status: 400,
       answer: {
@@ -484,7 +484,7 @@ describe("shapes", () => {
       },
     },
     {
-      title: "R-EMB-12 two embeds with one alias are refused",
+      title: "R-EMB-12 two embeds with one alias are rejected",
       request: "GET /voyages?select=x:vessels(id),x:origin_id(name)",
       status: 400,
       answer: {

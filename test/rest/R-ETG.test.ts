@@ -19,9 +19,9 @@ beforeEach(async () => {
 });
 
 const rowPath = "/etag_rows?id=eq.1";
-const tagOf = async (path: string, headers = {}): Promise<string> =>
+const fetchTag = async (path: string, headers = {}): Promise<string> =>
   (await api.get(path, { headers })).headers["etag"] ?? "none";
-const nameOf = async (id: number): Promise<unknown> =>
+const readName = async (id: number): Promise<unknown> =>
   (await api.sql<{ name: string }>(`select name from sea.etag_rows where id = ${id}`))[0]?.name;
 
 const TAG_MISMATCH = {
@@ -46,17 +46,17 @@ describe("reads", () => {
   });
 
   test("R-ETG-1 equal bodies have equal tags, and different bodies have different tags", async () => {
-    const tag = await tagOf(rowPath);
+    const tag = await fetchTag(rowPath);
     expect(tag).toMatch(/^"[-_\w]{27}"$/);
-    expect(await tagOf(`${rowPath}&select=id,name`)).toBe(tag);
-    expect(await tagOf("/etag_rows?id=eq.2")).not.toBe(tag);
-    expect(await tagOf(rowPath, { accept: "application/vnd.pgrst.object+json" })).not.toBe(tag);
+    expect(await fetchTag(`${rowPath}&select=id,name`)).toBe(tag);
+    expect(await fetchTag("/etag_rows?id=eq.2")).not.toBe(tag);
+    expect(await fetchTag(rowPath, { accept: "application/vnd.pgrst.object+json" })).not.toBe(tag);
     await api.sql("update sea.etag_rows set name = 'blue' where id = 1");
-    expect(await tagOf(rowPath)).not.toBe(tag);
+    expect(await fetchTag(rowPath)).not.toBe(tag);
   });
 
   test("R-ETG-1 functions and partial reads have tags", async () => {
-    expect(await tagOf("/rpc/etag_row_count")).toMatch(/^"/);
+    expect(await fetchTag("/rpc/etag_row_count")).toMatch(/^"/);
     const part = await api.get("/etag_rows?limit=1", { headers: { prefer: "count=exact" } });
     expect([part.status, part.headers["etag"]]).toEqual([206, expect.stringMatching(/^"/)]);
   });
@@ -121,7 +121,7 @@ describe("reads", () => {
   });
 
   test("R-ETG-2 a request with the current tag is answered 304 without a body", async () => {
-    const tag = await tagOf(rowPath);
+    const tag = await fetchTag(rowPath);
     for (const tags of [tag, `W/${tag}`, `"other", ${tag}`, ['W/"other"', tag], "*"]) {
       const answer = await api.get(rowPath, { headers: { "if-none-match": tags } });
       expect([answer.status, answer.text, answer.headers["etag"]], String(tags)).toEqual([304, "", tag]);
@@ -147,29 +147,29 @@ describe("writes", () => {
     target.request(method, path, { headers: { "if-match": tag, ...headers }, body });
 
   test("R-ETG-3 a write with the current tag succeeds", async () => {
-    expect((await write("PATCH", rowPath, await tagOf(rowPath), { name: "blue" })).status).toBe(204);
-    expect(await nameOf(1)).toBe("blue");
-    expect((await write("PUT", rowPath, await tagOf(rowPath), { id: 1, name: "white" })).status).toBe(204);
-    expect(await nameOf(1)).toBe("white");
-    expect((await write("DELETE", rowPath, `W/${await tagOf(rowPath)}`)).status).toBe(204);
-    expect(await nameOf(1)).toBeUndefined();
+    expect((await write("PATCH", rowPath, await fetchTag(rowPath), { name: "blue" })).status).toBe(204);
+    expect(await readName(1)).toBe("blue");
+    expect((await write("PUT", rowPath, await fetchTag(rowPath), { id: 1, name: "white" })).status).toBe(204);
+    expect(await readName(1)).toBe("white");
+    expect((await write("DELETE", rowPath, `W/${await fetchTag(rowPath)}`)).status).toBe(204);
+    expect(await readName(1)).toBeUndefined();
   });
 
   test.each([
     ["PATCH", { name: "blue" }],
     ["PUT", { id: 1, name: "blue" }],
     ["DELETE", undefined],
-  ])("R-ETG-3 %s of changed rows is refused", async (method, body) => {
-    const tag = await tagOf(rowPath);
+  ])("R-ETG-3 %s of changed rows is rejected", async (method, body) => {
+    const tag = await fetchTag(rowPath);
     await api.sql("update sea.etag_rows set name = 'white' where id = 1");
     const answer = await write(method, rowPath, tag, body);
     expect([answer.status, answer.json()]).toEqual([412, TAG_MISMATCH]);
-    expect(await nameOf(1)).toBe("white");
+    expect(await readName(1)).toBe("white");
   });
 
   test("R-ETG-3 If-Match compares the tag of the requested representation", async () => {
     const headers = { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" };
-    const tag = await tagOf(rowPath, { accept: headers.accept });
+    const tag = await fetchTag(rowPath, { accept: headers.accept });
     const answer = await write("PATCH", rowPath, tag, { name: "blue" }, headers);
     expect([answer.status, answer.json()]).toEqual([200, { id: 1, name: "blue" }]);
     expect((await write("PATCH", rowPath, tag, { name: "x" }, headers)).status).toBe(412);
@@ -179,19 +179,19 @@ describe("writes", () => {
     expect((await write("PATCH", rowPath, "*", { name: "blue" })).status).toBe(204);
     expect((await write("PATCH", "/etag_rows?id=eq.9", "*", { name: "blue" })).status).toBe(412);
     expect((await write("PUT", "/etag_rows?id=eq.9", "*", { id: 9, name: "blue" })).status).toBe(412);
-    expect(await nameOf(9)).toBeUndefined();
+    expect(await readName(9)).toBeUndefined();
   });
 
   test("R-ETG-3 of concurrent writes with the same tag, one succeeds", async () => {
-    const tag = await tagOf(rowPath);
+    const tag = await fetchTag(rowPath);
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => write("PATCH", rowPath, tag, { name: `by ${index}` })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 7 }, () => 412)]);
   });
 
-  test("R-ETG-3 R-ETG-3b a write is refused if another transaction changes the row meanwhile", async () => {
-    const tag = await tagOf(rowPath);
+  test("R-ETG-3 R-ETG-3b a write is rejected if another transaction changes the row meanwhile", async () => {
+    const tag = await fetchTag(rowPath);
     const connection = await api.database.connect();
     await connection.query("begin; update sea.etag_rows set name = 'white' where id = 1");
     const pendingWrite = write("PATCH", rowPath, tag, { name: "blue" });
@@ -200,7 +200,7 @@ describe("writes", () => {
     await connection.end();
     const answer = await pendingWrite;
     expect([answer.status, answer.json().code]).toEqual([412, "PGRSTX03"]);
-    expect(await nameOf(1)).toBe("white");
+    expect(await readName(1)).toBe("white");
   });
 
   test("R-ETG-3 R-ETG-4 POST ignores If-Match and If-None-Match", async () => {
@@ -217,11 +217,11 @@ describe("writes", () => {
   const writeUnless = (method: string, path: string, tag: string, body?: unknown) =>
     api.request(method, path, { headers: { "if-none-match": tag }, body });
 
-  test("R-ETG-4 PUT with If-None-Match: * inserts a row and refuses an existing one", async () => {
+  test("R-ETG-4 PUT with If-None-Match: * inserts a row and rejects an existing one", async () => {
     expect((await writeUnless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "blue" })).status).toBe(204);
     const secondAnswer = await writeUnless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "white" });
     expect([secondAnswer.status, secondAnswer.json()]).toEqual([412, TAG_EXCLUDED]);
-    expect(await nameOf(7)).toBe("blue");
+    expect(await readName(7)).toBe("blue");
   });
 
   test("R-ETG-4 of concurrent PUTs with If-None-Match *, one succeeds", async () => {
@@ -237,11 +237,11 @@ describe("writes", () => {
     ["PATCH", { name: "blue" }],
     ["PUT", { id: 1, name: "blue" }],
     ["DELETE", undefined],
-  ])("R-ETG-4 %s of rows with an excluded tag is refused", async (method, body) => {
-    const tag = await tagOf(rowPath);
-    const refusal = await writeUnless(method, rowPath, `"other", W/${tag}`, body);
-    expect([refusal.status, refusal.json()]).toEqual([412, TAG_EXCLUDED]);
-    expect(await nameOf(1)).toBe("red");
+  ])("R-ETG-4 %s of rows with an excluded tag is rejected", async (method, body) => {
+    const tag = await fetchTag(rowPath);
+    const rejection = await writeUnless(method, rowPath, `"other", W/${tag}`, body);
+    expect([rejection.status, rejection.json()]).toEqual([412, TAG_EXCLUDED]);
+    expect(await readName(1)).toBe("red");
     expect((await writeUnless(method, rowPath, '"other"', body)).status).toBe(204);
     const noRowAnswer = await writeUnless(
       method,

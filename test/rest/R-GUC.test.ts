@@ -71,7 +71,7 @@ cases(api, [
   },
   ...["{}", '{"a":"b"}', "nothing", '[{"a":1}]', '[{"a":"b","c":"d"}]', "[{}]", '["a"]', "[null]", '[{"a b":"c"}]'].map(
     (value) => ({
-      title: `R-GUC-2 headers of a wrong shape are refused: ${value}`,
+      title: `R-GUC-2 headers of a wrong shape are rejected: ${value}`,
       request: headers(value),
       status: 500,
       answer: badHeaders,
@@ -96,7 +96,7 @@ cases(api, [
     status: 202,
   },
   ...["ok", "-200", "12", "99999"].map((value) => ({
-    title: `R-GUC-3 an invalid status is refused: ${value}`,
+    title: `R-GUC-3 an invalid status is rejected: ${value}`,
     request: status(value),
     status: 500,
     answer: badStatus,
@@ -238,7 +238,7 @@ describe("result columns of plugins", async () => {
     expect([answer.status, answer.json().message]).toEqual([422, "no such place"]);
   });
 
-  test("X-RES-1 a result column with a name of core or a repeated name is refused", () => {
+  test("X-RES-1 a result column with a name of core or a repeated name is rejected", () => {
     const start = (name: string) => () =>
       relApi(
         compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none" }), {

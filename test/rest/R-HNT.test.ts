@@ -342,10 +342,10 @@ describe("useful hints", async () => {
   });
 
   test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt", async () => {
-    const hintOf = async (target: TestApi, path: string) => (await target.get(path)).json().hint;
-    expect(await hintOf(helpfulApi, "/dog?select=id,region(name)")).toBeNull();
-    expect(await hintOf(compatApi, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
-    expect(await hintOf(helpfulApi, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
+    const fetchHint = async (target: TestApi, path: string) => (await target.get(path)).json().hint;
+    expect(await fetchHint(helpfulApi, "/dog?select=id,region(name)")).toBeNull();
+    expect(await fetchHint(compatApi, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
+    expect(await fetchHint(helpfulApi, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
     expect((await helpfulApi.get("/msg?select=id,node(name)")).status).toBe(200);
   });
 

@@ -38,14 +38,14 @@ cases(api, [
       ]),
   },
   {
-    title: "R-INS-1 a value for a generated column is refused",
+    title: "R-INS-1 a value for a generated column is rejected",
     request: "POST /certificates",
     body: { sailor_id: 1, summary: "x" },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("428C9"),
   },
   {
-    title: "R-INS-1 a value for an identity that is always generated is refused",
+    title: "R-INS-1 a value for an identity that is always generated is rejected",
     request: "POST /certificates",
     body: { id: 7, sailor_id: 1 },
     status: 400,
@@ -91,7 +91,7 @@ cases(api, [
     answer: [{ vessel_id: null }, { vessel_id: null }],
   },
   {
-    title: "R-INS-2 the payload {} is refused if a required column has no default",
+    title: "R-INS-2 the payload {} is rejected if a required column has no default",
     request: "POST /ports",
     body: {},
     status: 400,
@@ -123,7 +123,7 @@ cases(api, [
     answer: [{ rank: null }],
   },
   {
-    title: "R-INS-3 a null in a column that may not be null is refused",
+    title: "R-INS-3 a null in a column that may not be null is rejected",
     request: "POST /certificates",
     body: { sailor_id: 1, renewed: null },
     status: 400,
@@ -167,7 +167,7 @@ cases(api, [
       ]),
   },
   {
-    title: "R-INS-4 missing=default refuses a generated column that an object names",
+    title: "R-INS-4 missing=default rejects a generated column that an object names",
     request: "POST /certificates?columns=sailor_id,summary",
     headers: defaults,
     body: [{ sailor_id: 1 }, { sailor_id: 2, summary: "x" }],

@@ -67,13 +67,13 @@ type Entries = readonly (readonly [name: string, value: string | null])[];
 const isPlain = ([name]: readonly [string, unknown]): boolean => name !== "at";
 
 /** The entries of a row, with numbers as strings, as in CSV. */
-const entriesOf = (row: object): Entries =>
+const listEntries = (row: object): Entries =>
   Object.entries(row)
     .filter(isPlain)
     .map(([name, value]) => [name, value === null ? null : String(value)] as const);
 
 /** The entries of an array of rows or of a single row. */
-const objects = (json: unknown): readonly Entries[] => [json].flat().map((row) => entriesOf(row as object));
+const objects = (json: unknown): readonly Entries[] => [json].flat().map((row) => listEntries(row as object));
 
 const fromJson = (text: string): readonly Entries[] => objects(JSON.parse(text));
 
@@ -191,7 +191,7 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
   await db.query(sql);
 
   const [firstRow] = await db.query(`select to_json(t) as row from changing.${name} as t`);
-  const storedRow: Row = Object.fromEntries(entriesOf(firstRow?.["row"]));
+  const storedRow: Row = Object.fromEntries(listEntries(firstRow?.["row"]));
   for (const { what, send, row = (sameRow: Row) => sameRow } of [...OF_TABLES, ...OF_FUNCTIONS]) {
     const values = row(storedRow);
     const entries = names.map((column) => [column, values[column] ?? null] as const);
@@ -205,10 +205,10 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
 });
 
 test("R-MED-2 CSV of a function has the columns of its JSON, even after the columns have changed", async () => {
-  const textOf = async (accept: string): Promise<string> =>
+  const fetchText = async (accept: string): Promise<string> =>
     (await api.get("/rpc/all_returned", { headers: { accept } })).text;
   const expectSame = async (): Promise<void> =>
-    expect(fromCsv(await textOf("text/csv"))).toEqual(fromJson(await textOf("application/json")));
+    expect(fromCsv(await fetchText("text/csv"))).toEqual(fromJson(await fetchText("application/json")));
   // prepared statements keep the columns that the function returned then
   for (let turn = 0; turn < 2; turn++) await expectSame();
   for (const change of ["drop column nick", "add column zip text default '9'", "rename column phone to nick"]) {

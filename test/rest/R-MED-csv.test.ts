@@ -20,11 +20,11 @@ await db.query(`
 const api = await startApi({ dbSchemas: ["trip"], compatMode: false, restPrefixes: ["/"] });
 const exactApi = await startApi({ dbSchemas: ["trip"], compatMode: true });
 
-const csvOf = async (table: string, from = api): Promise<string> =>
+const fetchCsv = async (table: string, from = api): Promise<string> =>
   (await from.get(`/${table}`, { headers: { accept: "text/csv" } })).text;
 const send = async (table: string, body: string, target = api): Promise<number> =>
   (await target.post(`/${table}`, { headers: { "content-type": "text/csv" }, body })).status;
-const rowsOf = async (table: string): Promise<unknown> =>
+const readRows = async (table: string): Promise<unknown> =>
   db.query(`select r::text from trip.${table} r order by r::text`);
 
 /** Strings of characters that have a meaning in CSV, arrays, JSON or byte strings. */
@@ -52,9 +52,9 @@ test("R-MED-2 R-BODY-6 CSV of rows of all types can be sent back unchanged", asy
              case when $8::boolean then row($9::text, $10::text)::trip.pair end)`,
           [id, t, n, b, j === null ? null : JSON.stringify(j), JSON.stringify(t), a, p !== null, p?.a, p?.b],
         );
-      const csv = await csvOf("source");
+      const csv = await fetchCsv("source");
       expect([await send("copy", csv), csv]).toEqual([201, csv]);
-      expect(await rowsOf("copy")).toEqual(await rowsOf("source"));
+      expect(await readRows("copy")).toEqual(await readRows("source"));
     }),
     { numRuns: 60 },
   );
@@ -63,10 +63,10 @@ test("R-MED-2 R-BODY-6 CSV of rows of all types can be sent back unchanged", asy
 test("R-MED-2 R-BODY-6 CSV of one column, with and without values, can be sent back unchanged", async () => {
   await db.query(String.raw`truncate trip.word, trip.word_copy;
     insert into trip.word values (null), (''), ('NULL'), ('"'), ('\'), ('a,b'), (E'\n')`);
-  const csv = await csvOf("word");
+  const csv = await fetchCsv("word");
   expect(csv).toBe('t\nNULL\n""\n"NULL"\n""""\n"\\"\n"a,b"\n"\n"');
   expect(await send("word_copy", csv)).toBe(201);
-  expect(await rowsOf("word_copy")).toEqual(await rowsOf("word"));
+  expect(await readRows("word_copy")).toEqual(await readRows("word"));
 });
 
 test("R-BODY-6 an invalid document in a JSON column of CSV is 400", async () => {
@@ -75,7 +75,7 @@ test("R-BODY-6 an invalid document in a JSON column of CSV is 400", async () => 
 
 test("R-MED-2 R-BODY-6 with COMPAT_MODE backslashes are doubled, and empty fields are texts", async () => {
   await db.query(String.raw`truncate trip.word; insert into trip.word values ('a\b'), (null)`);
-  expect(await csvOf("word", exactApi)).toBe('t\n"a\\\\b"\n');
+  expect(await fetchCsv("word", exactApi)).toBe('t\n"a\\\\b"\n');
   await db.query("truncate trip.copy");
   expect(await send("copy", 'id,t\n1,\n2,"NULL"\n3,NULL\n', exactApi)).toBe(201);
   expect(await db.query("select t from trip.copy order by id")).toEqual([{ t: "" }, { t: null }, { t: null }]);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { ANY_MEDIA_TYPE, capabilities, rolledBack, startApi, type Answer, uncountedRange } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { compose, definePlugin, literal, relApi, sql, without } from "../../core/index.ts";
+import { compose, definePlugin, quoteLiteral, relApi, sql, without } from "../../core/index.ts";
 import { chooseMediaHook } from "../../plugins/rest/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 
@@ -98,14 +98,14 @@ cases(api, [
     answer: noMediaTypeError("text/plain, image/PNG, text/nope;a=b"),
   },
   {
-    title: "R-MED-1 the type of the OpenAPI document is refused for relations",
+    title: "R-MED-1 the type of the OpenAPI document is rejected for relations",
     request: "GET /ports",
     headers: accept("application/openapi+json"),
     status: 406,
     answer: noMediaTypeError("application/openapi+json"),
   },
   {
-    title: "R-MED-1 geo+json is refused without PostGIS",
+    title: "R-MED-1 geo+json is rejected without PostGIS",
     request: "GET /ports",
     headers: accept("application/geo+json"),
     when: !capabilities.postgis,
@@ -128,7 +128,7 @@ cases(api, [
     responseHeaders: { "Content-Type": "application/vnd.pgrst.object+json; charset=utf-8" },
   },
   {
-    title: "R-MED-1 the object type refuses a result without rows",
+    title: "R-MED-1 the object type rejects a result without rows",
     request: "GET /ports?id=eq.99",
     headers: accept("application/vnd.pgrst.object+json"),
     status: 406,
@@ -140,7 +140,7 @@ cases(api, [
     },
   },
   {
-    title: "R-MED-1 the object type refuses several rows",
+    title: "R-MED-1 the object type rejects several rows",
     request: "GET /ports",
     headers: accept("application/vnd.pgrst.object+json"),
     status: 406,
@@ -252,7 +252,7 @@ cases(api, [
 
   // negotiation without a body
   {
-    title: "R-MED-3 a write without a representation refuses an unknown type",
+    title: "R-MED-3 a write without a representation rejects an unknown type",
     request: "POST /ports",
     headers: { ...rolledBack(), accept: "text/nope" },
     body: { name: "A" },
@@ -268,7 +268,7 @@ cases(api, [
     bytes: "",
   },
   {
-    title: "R-MED-3 HEAD refuses an unknown type",
+    title: "R-MED-3 HEAD rejects an unknown type",
     request: "HEAD /ports",
     headers: accept("text/nope"),
     status: 406,
@@ -283,7 +283,7 @@ cases(api, [
     responseHeaders: { ...csvType, "Content-Length": null },
   },
   {
-    title: "R-MED-3 an unknown type is refused before the function is called",
+    title: "R-MED-3 an unknown type is rejected before the function is called",
     request: "POST /rpc/next_number",
     headers: accept("text/nope"),
     body: {},
@@ -394,7 +394,7 @@ cases(api, [
   },
 
   {
-    title: "R-MED-5 a relation's handler refuses a select of some columns",
+    title: "R-MED-5 a relation's handler rejects a select of some columns",
     request: "GET /notices?select=body",
     headers: accept("text/plain"),
     status: 406,
@@ -478,7 +478,7 @@ cases(api, [
     responseHeaders: { "Content-Type": "text/plain" },
   },
   {
-    title: "R-MED-6 a function for all types may refuse a type",
+    title: "R-MED-6 a function for all types may reject a type",
     request: "GET /rpc/any_file",
     headers: accept("image/tiff"),
     status: 406,
@@ -494,7 +494,7 @@ cases(api, [
     responseHeaders: jsonType,
   },
   {
-    title: "R-MED-6 R-MED-6a a function that returns plain text refuses text/plain",
+    title: "R-MED-6 R-MED-6a a function that returns plain text rejects text/plain",
     request: "GET /rpc/plain_word",
     headers: accept("text/plain"),
     status: 406,
@@ -559,7 +559,7 @@ cases(planApi, [
     },
   },
   {
-    title: "R-MED-7 a plan for an unknown type is refused",
+    title: "R-MED-7 a plan for an unknown type is rejected",
     request: "GET /ports",
     headers: accept('application/vnd.pgrst.plan+json; for="text/nope"'),
     status: 406,
@@ -662,7 +662,7 @@ describe("X-MED-1 X-MED-2 a media type of a plugin wraps the whole statement", a
       {
         name: "digest",
         compile: (statement, options) =>
-          sql`select ${literal(String(options))} || pg_catalog.md5(_d.body) from (${statement}) as _d`,
+          sql`select ${quoteLiteral(String(options))} || pg_catalog.md5(_d.body) from (${statement}) as _d`,
       },
     ],
     apply: (_hooks, context) => {
@@ -696,7 +696,7 @@ describe("X-MED-1 X-MED-2 a media type of a plugin wraps the whole statement", a
     expect((await ownApi.get("/ports?select=id&id=eq.1", { headers: { accept: "text/csv" } })).text).toBe("id\n1");
   });
 
-  test("X-MED-2 two wrappers of one name are refused at the start", () => {
+  test("X-MED-2 two wrappers of one name are rejected at the start", () => {
     const otherPlugin = definePlugin({
       name: "other-media",
       wrappers: [{ name: "explain", compile: (statement) => statement }],

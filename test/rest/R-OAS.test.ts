@@ -22,7 +22,7 @@ cases(api, [
     responseHeaders: { "Content-Type": TYPE, "Content-Profile": "sea" },
   })),
   {
-    title: "R-OAS-1 the root refuses other media types",
+    title: "R-OAS-1 the root rejects other media types",
     request: "GET /",
     headers: { accept: "text/csv" },
     status: 406,
@@ -61,14 +61,14 @@ cases(api, [
       expect(Object.keys(answer.json().paths)).toEqual(["/", "/depots", "/harbours", "/trucks", "/rpc/depot_count"]),
   },
   {
-    title: "R-OAS-1 the root refuses other methods",
+    title: "R-OAS-1 the root rejects other methods",
     request: "POST /",
     body: {},
     status: 405,
     check: (answer) => expect(answer.json().code).toBe("PGRST117"),
   },
   {
-    title: "R-OAS-1 the root refuses a role that does not exist",
+    title: "R-OAS-1 the root rejects a role that does not exist",
     request: "GET /",
     role: "nobody_at_all",
     status: 401,
@@ -138,13 +138,13 @@ test("R-OAS-2 the document leaves out partitions, functions that cannot be calle
 });
 
 test("R-OAS-2 R-OAS-2a follow-privileges shows the objects that the role has a privilege on", async () => {
-  const documentOf = async (role: string): Promise<Document> =>
+  const fetchDocument = async (role: string): Promise<Document> =>
     (await api.get("/", { headers: bearer({ role }) })).json();
-  const writeonly = await documentOf("sea_writeonly");
+  const writeonly = await fetchDocument("sea_writeonly");
   expect(Object.keys(writeonly.definitions)).toEqual(["logbook", "notices", "ports", "vessels"]);
-  expect(Object.keys((await documentOf("sea_columns")).definitions)).toEqual(["notices", "ports", "vessels"]);
-  expect(Object.keys((await documentOf("sea_captain")).definitions)).toEqual(["cabins", "captains_log", "notices"]);
-  expect((await documentOf("sea_clerk")).paths).toHaveProperty("/rpc/clerks_only");
+  expect(Object.keys((await fetchDocument("sea_columns")).definitions)).toEqual(["notices", "ports", "vessels"]);
+  expect(Object.keys((await fetchDocument("sea_captain")).definitions)).toEqual(["cabins", "captains_log", "notices"]);
+  expect((await fetchDocument("sea_clerk")).paths).toHaveProperty("/rpc/clerks_only");
   expect((await api.get("/", { headers: asAdmin() })).json().paths).toHaveProperty("/payroll");
 });
 
@@ -156,7 +156,7 @@ test("R-OAS-2 ignore-privileges shows every object", async () => {
   expect(paths).not.toHaveProperty("/rpc/unnamed");
 });
 
-test("R-PATH-8 a disabled description refuses every method", async () => {
+test("R-PATH-8 a disabled description rejects every method", async () => {
   const disabledApi = await startApi({ openapiMode: "disabled" });
   for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
     expect((await disabledApi.request(method, "/")).status).toBe(404);

@@ -34,7 +34,7 @@ cases(api, [
       ),
   },
   {
-    title: "R-OPT-1 OPTIONS refuses an invalid token",
+    title: "R-OPT-1 OPTIONS rejects an invalid token",
     request: "OPTIONS /vessels",
     headers: { authorization: "Bearer x" },
     status: 401,
@@ -231,20 +231,20 @@ test("R-OPT-1 OPTIONS needs no connection, and works while the database does not
 test("R-OPT-2 Allow lists only methods that a plugin handles", async () => {
   const readOnlyApi = await startApi({ parts: [without("rest-writes")] });
   expect((await readOnlyApi.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
-  const refusal = await readOnlyApi.post("/vessels", { body: {} });
-  expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
+  const rejection = await readOnlyApi.post("/vessels", { body: {} });
+  expect([rejection.status, rejection.json().code]).toEqual([405, "PGRST117"]);
 });
 
 test("R-OPT-7 without the plugin rest-rpc the path of a function is unknown", async () => {
   const tablesApi = await startApi({ parts: [without("rest-rpc")] });
-  const refusal = await tablesApi.get("/rpc/add_numbers?a=1&b=2");
-  expect([refusal.status, refusal.json().code]).toEqual([404, "PGRST125"]);
+  const rejection = await tablesApi.get("/rpc/add_numbers?a=1&b=2");
+  expect([rejection.status, rejection.json().code]).toEqual([404, "PGRST125"]);
 });
 
-test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
+test("R-OPT-1 without the plugin rest-options OPTIONS is rejected", async () => {
   const silentApi = await startApi({ parts: [without("rest-options")] });
-  const refusal = await silentApi.options("/vessels");
-  expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
+  const rejection = await silentApi.options("/vessels");
+  expect([rejection.status, rejection.json().code]).toEqual([405, "PGRST117"]);
 });
 
 describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async () => {

@@ -98,7 +98,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 an order refuses the written name of an aliased embed",
+    title: "R-ORD-3 an order rejects the written name of an aliased embed",
     request: "GET /voyages?select=id,ship:vessels(name)&order=vessels(name)",
     status: 400,
     answer: {
@@ -109,13 +109,13 @@ cases(api, [
     },
   },
   {
-    title: "R-ORD-3 R-ORD-3a an order by a relation that is not embedded is refused",
+    title: "R-ORD-3 R-ORD-3a an order by a relation that is not embedded is rejected",
     request: "GET /vessels?select=id&order=ports(name)",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST108"),
   },
   {
-    title: "R-ORD-3 R-ORD-3a an order by a to-many embed is refused",
+    title: "R-ORD-3 R-ORD-3a an order by a to-many embed is rejected",
     request: "GET /ports?select=id,vessels(name)&order=vessels(name)",
     status: 400,
     answer: {
@@ -208,7 +208,7 @@ cases(api, [
     answer: [{ id: 3, vessels: { called: "Fram" } }],
   },
   {
-    title: "R-ORD-4 an order by a column that the embed does not select is refused",
+    title: "R-ORD-4 an order by a column that the embed does not select is rejected",
     request: "GET /voyages?select=id,vessels(name)&order=vessels(tonnage)",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("42703"),
@@ -224,7 +224,7 @@ cases(api, [
     check: (answer) => expect(answer.json()[0].id).toBe(3),
   },
   {
-    title: "R-ORD-4 an order by a JSON path on a type without arrow operators is refused",
+    title: "R-ORD-4 an order by a JSON path on a type without arrow operators is rejected",
     request: "GET /voyages?select=id,vessels(flags)&order=vessels(flags->0)",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("42883"),
@@ -267,7 +267,7 @@ describe("an embedding mode without a join", async () => {
       answer: [{ id: 1, vessels: { name: "Ariel" } }],
     },
     {
-      title: "R-ORD-3 R-ORD-3a an order by an embedding mode without a join is refused",
+      title: "R-ORD-3 R-ORD-3a an order by an embedding mode without a join is rejected",
       request: "GET /voyages?select=id,=vessels(name)&order=vessels(name)",
       status: 400,
       answer: {

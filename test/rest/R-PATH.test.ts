@@ -231,7 +231,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST202"),
   },
   {
-    title: "R-PATH-7 a relation refuses other methods",
+    title: "R-PATH-7 a relation rejects other methods",
     request: "TRACE /vessels",
     status: 405,
     answer: unsupportedMethod("TRACE"),
@@ -243,13 +243,13 @@ cases(api, [
     answer: unsupportedMethod("TRACE"),
   },
   ...["PATCH", "PUT", "DELETE"].map((method) => ({
-    title: `R-PATH-7 functions refuse ${method}`,
+    title: `R-PATH-7 functions reject ${method}`,
     request: `${method} /rpc/vessels_of`,
     status: 405,
     answer: unsupportedOnRpc(method),
   })),
   ...["POST", "PATCH", "PUT", "DELETE"].map((method) => ({
-    title: `R-PATH-7 the root refuses ${method}`,
+    title: `R-PATH-7 the root rejects ${method}`,
     request: `${method} /`,
     status: 405,
     answer: unsupportedMethod(method),

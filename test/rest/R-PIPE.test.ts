@@ -220,7 +220,7 @@ cases(api, [
   },
 ]);
 
-test("R-PIPE-1 a request that is refused early takes no connection", async () => {
+test("R-PIPE-1 a request that is rejected early takes no connection", async () => {
   let counters: Counters | undefined;
   const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
   const singleApi = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, parts: [reader] });

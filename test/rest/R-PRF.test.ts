@@ -57,7 +57,7 @@ cases(api, [
     ...appliedPreferences(null),
   },
   {
-    title: "R-PRF-2 strict handling refuses an unknown preference",
+    title: "R-PRF-2 strict handling rejects an unknown preference",
     request: "GET /vessels",
     headers: prefer("handling=strict", "colour=blue"),
     status: 400,
@@ -232,7 +232,7 @@ cases(api, [
   },
   ...[`${"A".repeat(25)}5`, `<${"A1".repeat(13)}>5`, `<A>5${"B".repeat(25)},M3.5.0,M10.5.0`, `${"€".repeat(9)}5`].map(
     (zone) => ({
-      title: `R-PRF-4a a time zone with a long abbreviation is refused: ${zone}`,
+      title: `R-PRF-4a a time zone with a long abbreviation is rejected: ${zone}`,
       request: "GET /kinds?select=c_timestamptz&id=eq.1",
       headers: prefer(`timezone=${Buffer.from(zone).toString("latin1")}`),
       status: 400,
@@ -263,14 +263,14 @@ cases(api, [
     answer: [{ c_timestamptz: "2020-02-29T10:00:00+00:00" }],
   },
   {
-    title: "R-PRF-5 a write of more rows than max-affected is refused",
+    title: "R-PRF-5 a write of more rows than max-affected is rejected",
     request: "DELETE /logbook",
     headers: prefer("handling=strict", "max-affected=1"),
     status: 400,
     answer: tooMany(2),
   },
   {
-    title: "R-PRF-5 a write refused by max-affected writes nothing",
+    title: "R-PRF-5 a write rejected by max-affected writes nothing",
     request: "GET /logbook",
     headers: prefer("count=exact"),
     status: 200,
@@ -308,7 +308,7 @@ cases(api, [
     answer: tooMany(3),
   },
   {
-    title: "R-PRF-5 max-affected is refused for functions that return a single value",
+    title: "R-PRF-5 max-affected is rejected for functions that return a single value",
     request: "GET /rpc/fleet_weight?port=1",
     headers: prefer("handling=strict", "max-affected=2"),
     status: 400,

@@ -94,14 +94,14 @@ cases(api, [
     ...code("PGRST205"),
   },
   {
-    title: "R-PROF-2 a schema that is not listed is refused",
+    title: "R-PROF-2 a schema that is not listed is rejected",
     request: "GET /ports",
     headers: { "accept-profile": "air" },
     status: 406,
     answer: invalid("air"),
   },
   {
-    title: "R-PROF-2 an existing schema that is not listed is refused",
+    title: "R-PROF-2 an existing schema that is not listed is rejected",
     request: "POST /ports",
     headers: { "content-profile": "hold" },
     body: {},

@@ -63,7 +63,7 @@ cases(api, [
     ["a filter on an embed", "/ports?id=eq.7&select=*,vessels(*)&vessels.id=eq.1"],
     ["no primary key", "/logbook?entry=eq.x"],
   ].map(([what, path]) => ({
-    title: `R-PUT-1 PUT is refused: ${what}`,
+    title: `R-PUT-1 PUT is rejected: ${what}`,
     request: `PUT ${path}`,
     headers: representation,
     body: { id: 7, name: "Hull" },
@@ -79,7 +79,7 @@ cases(api, [
   },
 
   {
-    title: "R-PUT-2 R-RNG-1a PUT refuses a limit",
+    title: "R-PUT-2 R-RNG-1a PUT rejects a limit",
     request: "PUT /ports?id=eq.7&limit=1",
     body: { id: 7, name: "Hull" },
     status: 400,
@@ -91,7 +91,7 @@ cases(api, [
     },
   },
   {
-    title: "R-PUT-2 R-RNG-1a PUT refuses an offset",
+    title: "R-PUT-2 R-RNG-1a PUT rejects an offset",
     request: "PUT /ports?id=eq.7&offset=1",
     body: { id: 7, name: "Hull" },
     status: 400,
@@ -112,7 +112,7 @@ cases(api, [
   },
 
   {
-    title: "R-PUT-3 PUT refuses a body with another key",
+    title: "R-PUT-3 PUT rejects a body with another key",
     request: "PUT /ports?id=eq.7",
     headers: representation,
     body: { id: 8, name: "Hull" },
@@ -131,7 +131,7 @@ cases(api, [
     answer: [{ id: 7, name: "Hull" }],
   },
   {
-    title: "R-PUT-3 PUT refuses a body of only rows with other keys",
+    title: "R-PUT-3 PUT rejects a body of only rows with other keys",
     request: "PUT /ports?id=eq.7",
     headers: representation,
     body: [
@@ -142,7 +142,7 @@ cases(api, [
     answer: mismatch,
   },
   ...[{}, [], [{}], { name: "Hull" }].map((body) => ({
-    title: `R-PUT-3 PUT refuses a body without the key: ${JSON.stringify(body)}`,
+    title: `R-PUT-3 PUT rejects a body without the key: ${JSON.stringify(body)}`,
     request: "PUT /ports?id=eq.7",
     body,
     status: 400,

@@ -10,7 +10,7 @@ const failure = (code: string) => ({
 
 cases(api, [
   {
-    title: "R-REL-1 a relationship to a table without grants exists, and its use is refused by the database",
+    title: "R-REL-1 a relationship to a table without grants exists, and its use is rejected by the database",
     request: "GET /sailors?select=name,payroll(amount)&id=eq.1",
     status: 401,
     ...failure("42501"),

@@ -65,14 +65,14 @@ cases(api, [
     answer: [{ vessels: ids(1, 2) }],
   },
   {
-    title: "R-RNG-1 R-RNG-1a PATCH refuses a negative limit",
+    title: "R-RNG-1 R-RNG-1a PATCH rejects a negative limit",
     request: "PATCH /vessels?limit=-1",
     body: { flags: [] },
     status: 416,
     answer: negative,
   },
   {
-    title: "R-RNG-1 R-RNG-1a PUT refuses a limit",
+    title: "R-RNG-1 R-RNG-1a PUT rejects a limit",
     request: "PUT /ports?id=eq.1&limit=1",
     body: { id: 1, name: "Oslo" },
     status: 400,
@@ -103,12 +103,12 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-RNG-2 R-RNG-2a limit=0 with an offset is refused",
+    title: "R-RNG-2 R-RNG-2a limit=0 with an offset is rejected",
     request: `${vessels}&limit=0&offset=1`,
     status: 416,
     answer: negative,
   },
-  { title: "R-RNG-2 a negative limit is refused", request: `${vessels}&limit=-1`, status: 416, answer: negative },
+  { title: "R-RNG-2 a negative limit is rejected", request: `${vessels}&limit=-1`, status: 416, answer: negative },
   {
     title: "R-RNG-2 a negative offset without a limit counts as 0",
     request: `${vessels}&offset=-5`,
@@ -121,7 +121,7 @@ cases(api, [
     answer: ids(1),
   },
   {
-    title: "R-RNG-2 R-RNG-2a a window that ends before row 0 is refused",
+    title: "R-RNG-2 R-RNG-2a a window that ends before row 0 is rejected",
     request: `${vessels}&offset=-2&limit=2`,
     status: 416,
     answer: negative,
@@ -204,14 +204,14 @@ cases(api, [
     answer: ids(3),
   },
   {
-    title: "R-RNG-4 a Range header with a reversed range is refused",
+    title: "R-RNG-4 a Range header with a reversed range is rejected",
     request: vessels,
     headers: { range: "2-1" },
     status: 416,
     answer: reversedRange,
   },
   {
-    title: "R-RNG-4 an empty intersection of the Range header and limit is refused",
+    title: "R-RNG-4 an empty intersection of the Range header and limit is rejected",
     request: `${vessels}&limit=1`,
     headers: { range: "2-5" },
     status: 416,

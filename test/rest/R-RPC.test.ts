@@ -97,7 +97,7 @@ cases(api, [
     bytes: "2",
   },
   {
-    title: "R-PATH-7 a function refuses PATCH",
+    title: "R-PATH-7 a function rejects PATCH",
     request: "PATCH /rpc/vessels_of",
     status: 405,
     answer: { code: "PGRST101", details: null, hint: null, message: "Cannot use the PATCH method on RPC" },
@@ -184,14 +184,14 @@ cases(api, [
     bytes: '"Ahoy, Bo"',
   },
   {
-    title: "R-RPC-3 invalid JSON is refused",
+    title: "R-RPC-3 invalid JSON is rejected",
     request: "POST /rpc/greet",
     body: "{",
     status: 400,
     check: code("PGRST102"),
   },
   {
-    title: "R-RPC-3 objects with different keys are refused",
+    title: "R-RPC-3 objects with different keys are rejected",
     request: "POST /rpc/greet",
     body: [{ name: "a" }, { greeting: "b" }],
     status: 400,
@@ -335,7 +335,7 @@ cases(api, [
     bytes: "[]",
   },
   {
-    title: "R-RPC-6 R-RPC-6a a raw JSON array without uniform objects is refused",
+    title: "R-RPC-6 R-RPC-6a a raw JSON array without uniform objects is rejected",
     request: "POST /rpc/raw_json",
     headers: { "content-type": "application/json" },
     body: "[1,2]",
@@ -350,7 +350,7 @@ cases(api, [
     bytes: "[1,2]",
   },
   {
-    title: "R-RPC-6 R-RPC-6a an empty raw JSON body is refused",
+    title: "R-RPC-6 R-RPC-6a an empty raw JSON body is rejected",
     request: "POST /rpc/raw_json",
     headers: { "content-type": "application/json" },
     body: "",
@@ -365,7 +365,7 @@ cases(api, [
     bytes: '"a \\"b\\" é"',
   },
   {
-    title: "R-RPC-6 a raw text body that is not UTF-8 is refused",
+    title: "R-RPC-6 a raw text body that is not UTF-8 is rejected",
     request: "POST /rpc/raw_text",
     headers: text,
     body: Buffer.from([0x41, 0xff]),
@@ -380,7 +380,7 @@ cases(api, [
     bytes: '"<a><b/></a>"',
   },
   {
-    title: "R-RPC-6 an xml parameter refuses invalid XML",
+    title: "R-RPC-6 an xml parameter rejects invalid XML",
     request: "POST /rpc/raw_xml",
     headers: { "content-type": "text/xml" },
     body: "<a>",
@@ -403,7 +403,7 @@ cases(api, [
     check: code("PGRST202"),
   },
   {
-    title: "R-BODY-1 a call refuses other content types",
+    title: "R-BODY-1 a call rejects other content types",
     request: "POST /rpc/raw_text",
     headers: { "content-type": "image/png" },
     body: "x",
@@ -423,13 +423,13 @@ cases(api, [
     answer: [{ name: "Ariel" }, { name: "Fram" }, { name: "Gjoa" }],
   },
   {
-    title: "R-RPC-7 an argument that no overload has is refused",
+    title: "R-RPC-7 an argument that no overload has is rejected",
     request: "GET /rpc/find?word=a&nope=1",
     status: 404,
     check: code("PGRST202"),
   },
   {
-    title: "R-RPC-7 a call without a required argument is refused",
+    title: "R-RPC-7 a call without a required argument is rejected",
     request: "GET /rpc/add_numbers?a=1",
     status: 404,
     check: code("PGRST202"),
@@ -737,7 +737,7 @@ cases(api, [
     responseHeaders: { "Content-Type": "application/vnd.pgrst.object+json; charset=utf-8" },
   },
   {
-    title: "R-RPC-13 the object type refuses several rows of a function",
+    title: "R-RPC-13 the object type rejects several rows of a function",
     request: "GET /rpc/all_vessels",
     headers: object,
     status: 406,
@@ -749,7 +749,7 @@ cases(api, [
     },
   },
   {
-    title: "R-RPC-13 the object type refuses a function without rows",
+    title: "R-RPC-13 the object type rejects a function without rows",
     request: "GET /rpc/no_vessels",
     headers: object,
     status: 406,
@@ -890,7 +890,7 @@ cases(api, [
 
   // transactions
   {
-    title: "R-RPC-15 a function that writes is refused by GET",
+    title: "R-RPC-15 a function that writes is rejected by GET",
     request: "GET /rpc/next_number",
     status: 405,
     check: code("25006"),
@@ -909,7 +909,7 @@ cases(api, [
     answer: [{ rung: 1 }, { rung: 2 }],
   },
   {
-    title: "R-RPC-15 POST of a stable function that writes is refused",
+    title: "R-RPC-15 POST of a stable function that writes is rejected",
     request: "POST /rpc/write_read_only",
     body: {},
     status: 400,
@@ -921,7 +921,7 @@ cases(api, [
     body: { name: "transaction_read_only" },
     bytes: '"on"',
   },
-  { title: "R-RPC-15 HEAD of a function that writes is refused", request: "HEAD /rpc/next_number", status: 405 },
+  { title: "R-RPC-15 HEAD of a function that writes is rejected", request: "HEAD /rpc/next_number", status: 405 },
   {
     title: "R-RPC-16 the timeout of a function applies to the transaction",
     request: "GET /rpc/patient",
@@ -941,7 +941,7 @@ cases(api, [
 
   // preferences
   {
-    title: "R-PRF-5 a call that returns more rows than max-affected is refused",
+    title: "R-PRF-5 a call that returns more rows than max-affected is rejected",
     request: "POST /rpc/ring",
     headers: { prefer: "handling=strict, max-affected=1" },
     body: { times: 2 },
@@ -962,7 +962,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "tx=rollback, handling=strict, max-affected=2" },
   },
   {
-    title: "R-PRF-5 max-affected is refused for a function that returns one value",
+    title: "R-PRF-5 max-affected is rejected for a function that returns one value",
     request: "POST /rpc/next_number",
     headers: { prefer: "handling=strict, max-affected=2" },
     body: {},
@@ -1014,7 +1014,7 @@ test("R-RPC-14 a function that is not volatile is called once, although the plan
   expect((await ownApi.get("/rpc/calls?limit=1", { headers: countHeaders })).text).toBe("1");
 });
 
-test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () => {
+test("R-RPC-13 R-PRF-5 a call whose rows are rejected changes nothing", async () => {
   const count = async (): Promise<unknown> => api.sql("select count(*)::int as n from sea.bells");
   const before = await count();
   const singular = await api.post("/rpc/ring", { headers: object, body: { times: 2 } });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { definePlugin, join, RelApiError, sql, value } from "../../core/index.ts";
+import { definePlugin, joinSql, RelApiError, sql, bindValue } from "../../core/index.ts";
 import { capabilities, startApi, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { until } from "../support/until.ts";
@@ -61,9 +61,9 @@ test("R-SC-1 R-SC-1b loads run read-only, with an empty search path and without 
     name: "look-at-settings",
     apply: (hooks) =>
       hooks.introspect.tapPromise("look-at-settings", async (model, { query }) => {
-        const settingValues = settings.map((name) => sql`pg_catalog.current_setting(${value(name, "text")})`);
+        const settingValues = settings.map((name) => sql`pg_catalog.current_setting(${bindValue(name, "text")})`);
         const [row] = await query<{ readonly all: readonly unknown[] }>(
-          sql`select pg_catalog.json_build_array(${join(settingValues)}) as all`,
+          sql`select pg_catalog.json_build_array(${joinSql(settingValues)}) as all`,
         );
         read = row?.all ?? [];
         return model;

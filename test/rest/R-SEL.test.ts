@@ -58,7 +58,7 @@ cases(api, [
     answer: [{ id: 1, name: "Oslo", country: "NO" }],
   },
   {
-    title: "R-SEL-2 a star with an alias is refused",
+    title: "R-SEL-2 a star with an alias is rejected",
     request: "GET /ports?select=id,a:*",
     status: 400,
     ...failure("PGRST100"),
@@ -74,7 +74,7 @@ cases(api, [
     answer: [{ harbour: "Leith" }, { harbour: "Oslo" }],
   },
   {
-    title: "R-SEL-3 a filter by an alias is refused",
+    title: "R-SEL-3 a filter by an alias is rejected",
     request: "GET /ports?select=harbour:name&harbour=eq.Oslo",
     status: 400,
     ...failure("42703"),
@@ -91,13 +91,13 @@ cases(api, [
     answer: [{ tonnage: "853", big: 853 }],
   },
   {
-    title: "R-SEL-4 a cast to an unknown type is refused",
+    title: "R-SEL-4 a cast to an unknown type is rejected",
     request: "GET /vessels?select=tonnage::knots",
     status: 400,
     ...failure("42704", 'type "knots" does not exist'),
   },
   {
-    title: "R-SEL-4 a value that the cast cannot convert is refused",
+    title: "R-SEL-4 a value that the cast cannot convert is rejected",
     request: "GET /vessels?select=name::int",
     status: 400,
     ...failure("22P02"),
@@ -149,7 +149,7 @@ cases(api, [
     answer: [{ x: "12" }],
   },
   {
-    title: "R-SEL-7 an arrow after ->> is refused",
+    title: "R-SEL-7 an arrow after ->> is rejected",
     request: "GET /vessels?select=specs->>engine->maker",
     status: 404,
     ...failure("42883"),
@@ -173,7 +173,7 @@ cases(api, [
     answer: [{ name: "Ariel" }, { name: "Fram" }],
   },
   {
-    title: "R-SEL-9 a write without a body refuses a select that does not parse",
+    title: "R-SEL-9 a write without a body rejects a select that does not parse",
     request: "PATCH /ports?id=eq.0&select=name,",
     body: { country: "SE" },
     status: 400,
@@ -212,7 +212,7 @@ cases(api, [
     answer: [{ ports: { name: "Oslo" } }],
   },
   {
-    title: "R-SEL-10 three words after an embed are refused",
+    title: "R-SEL-10 three words after an embed are rejected",
     request: "GET /voyages?select=ports!inner!origin_id!left(name)&id=eq.1",
     status: 400,
     ...failure("PGRST100"),
@@ -304,7 +304,7 @@ cases(ownApi, [
       const name = "é".repeat(30);
       return [
         {
-          title: `R-SEL-11 a name above 63 bytes is refused: ${what}`,
+          title: `R-SEL-11 a name above 63 bytes is rejected: ${what}`,
           request: `${method} ${path(`${name}long`)}`,
           headers: representation,
           status: 400,

@@ -70,7 +70,7 @@ cases(api, [
     answer: [{ name: "Oslo", best: "Ariel", heavy: ["Ariel", "Fram"] }],
   },
   {
-    title: "R-SPR-2 a spread with an alias is refused",
+    title: "R-SPR-2 a spread with an alias is rejected",
     request: "GET /vessels?select=name,x:...ports(name)",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST100"),
@@ -353,19 +353,19 @@ cases(api, [
 describe("aggregates", () => {
   cases(aggregatesApi, [
     {
-      title: "R-SPR-7 an aggregate in a to-many spread is refused",
+      title: "R-SPR-7 an aggregate in a to-many spread is rejected",
       request: "GET /ports?select=name,...vessels(tonnage.sum())",
       status: 400,
       answer: notImplemented,
     },
     {
-      title: "R-SPR-7 an aggregate in a many-to-many spread is refused",
+      title: "R-SPR-7 an aggregate in a many-to-many spread is rejected",
       request: "GET /vessels?select=name,...sailors(count())",
       status: 400,
       answer: notImplemented,
     },
     {
-      title: "R-SPR-7 an aggregate of a spread inside a to-many spread is refused",
+      title: "R-SPR-7 an aggregate of a spread inside a to-many spread is rejected",
       request: "GET /ports?select=name,...vessels(...registrations(number.max()))",
       status: 400,
       answer: notImplemented,

@@ -61,7 +61,7 @@ const streamCount = async (target: MeasuredApi): Promise<number> =>
   (await target.metrics())["relapi_streams_total"] ?? -1;
 
 /** The headers without the time. */
-const headersOf = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
+const readHeaders = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
 
 describe("the same response with and without streaming", () => {
   const csv = { accept: "text/csv" };
@@ -95,7 +95,7 @@ describe("the same response with and without streaming", () => {
       const bufferedAnswer = await bufferedApi.get(path, { headers });
       expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
       expect(streamedAnswer.status).toBe(bufferedAnswer.status);
-      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(readHeaders(streamedAnswer)).toEqual(readHeaders(bufferedAnswer));
       expect(streamedAnswer.headers["content-length"]).toBe(String(streamedAnswer.bytes.length));
     },
   );
@@ -108,14 +108,14 @@ describe("the same response with and without streaming", () => {
         await bufferedApi.post(`/rpc/${name}`, parts),
       ];
       expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
-      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(readHeaders(streamedAnswer)).toEqual(readHeaders(bufferedAnswer));
     }
   });
 
   test("R-STR-1 HEAD has the headers of a streamed answer and no body", async () => {
     const answer = await api.head("/crate?order=id");
     expect(answer.bytes.length).toBe(0);
-    expect(headersOf(answer)).toEqual(headersOf(await bufferedApi.head("/crate?order=id")));
+    expect(readHeaders(answer)).toEqual(readHeaders(await bufferedApi.head("/crate?order=id")));
   });
 
   test("R-STR-1 each caller receives only their own rows in a streamed answer", async () => {

@@ -46,14 +46,14 @@ cases(api, [
     answer: [{ name: "A", tonnage: 1, home_port_id: 2 }],
   },
   {
-    title: "R-UPD-1 an update that violates a constraint is refused",
+    title: "R-UPD-1 an update that violates a constraint is rejected",
     request: "PATCH /vessels?id=eq.1",
     body: { home_port_id: 99 },
     status: 409,
     check: (answer) => expect(answer.json().code).toBe("23503"),
   },
   {
-    title: "R-UPD-1 an update with a value of the wrong type is refused",
+    title: "R-UPD-1 an update with a value of the wrong type is rejected",
     request: "PATCH /vessels?id=eq.1",
     body: { tonnage: "heavy" },
     status: 400,

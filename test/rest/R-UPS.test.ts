@@ -342,7 +342,7 @@ describe("R-UPS-6 unique indexes on some of the rows, or on expressions", async 
       answer: [{ n: 7 }],
     })),
     {
-      title: "R-UPS-2 R-UPS-6 an upsert through a view that renames the predicate's column is refused",
+      title: "R-UPS-2 R-UPS-6 an upsert through a view that renames the predicate's column is rejected",
       request: "POST /uq_renamed?on_conflict=kind",
       headers: { prefer: "resolution=merge-duplicates" },
       body: { kind: "x", active: true, n: 7 },
@@ -358,7 +358,7 @@ describe("R-UPS-6 unique indexes on some of the rows, or on expressions", async 
       answer: [{ n: 7 }],
     },
     ...["twice", "n", "a", "code,active"].map((target) => ({
-      title: `R-UPS-2 R-UPS-6 on_conflict is refused if no index, or more than one, fits ${target}`,
+      title: `R-UPS-2 R-UPS-6 on_conflict is rejected if no index, or more than one, fits ${target}`,
       request: `POST /uq?on_conflict=${target}`,
       headers: { prefer: "resolution=merge-duplicates" },
       body: { code: "x", active: true, twice: "t", a: "p", n: 1 },

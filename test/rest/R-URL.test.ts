@@ -40,7 +40,7 @@ cases(api, [
     "GET /vessels?name=like.%desc%",
     "GET /rpc/greet?name=%c0%af",
   ].map((request) => ({
-    title: `R-URL-1 bytes that are not UTF-8 are refused: ${request}`,
+    title: `R-URL-1 bytes that are not UTF-8 are rejected: ${request}`,
     request,
     body: request.startsWith("PATCH") ? { note: "x" } : undefined,
     status: 400,

@@ -326,7 +326,7 @@ cases(api, [
     body: { tonnage: 1 },
     answer: [{ id: 1 }, { id: 2 }, { id: 3 }],
   },
-  { title: "R-RNG-2 a write refuses a negative limit", request: "DELETE /vessels?limit=-1", status: 416 },
+  { title: "R-RNG-2 a write rejects a negative limit", request: "DELETE /vessels?limit=-1", status: 416 },
   {
     title: "R-CMP-1 a representation may contain computed fields",
     request: "PATCH /vessels?id=eq.1&select=label,heavy",
@@ -361,7 +361,7 @@ cases(api, [
     answer: [{ id: 55 }],
   },
   {
-    title: "R-WRT-4 a representation with a column that the role may not read is refused",
+    title: "R-WRT-4 a representation with a column that the role may not read is rejected",
     request: "POST /vessels?select=id,name",
     headers: representation,
     role: "sea_writeonly",
@@ -438,7 +438,7 @@ cases(api, [
     answer: { name: "A" },
   },
   {
-    title: "R-WRT-6 the object type refuses a write without rows",
+    title: "R-WRT-6 the object type rejects a write without rows",
     request: "PATCH /vessels?id=eq.99",
     headers: { ...representation, accept: "application/vnd.pgrst.object+json" },
     body: { name: "New" },
@@ -454,7 +454,7 @@ cases(api, [
 
 const rows = async (): Promise<unknown> => (await api.get("/sailors?select=name,mentor_id&order=id")).json();
 
-test("R-WRT-6 the object type refuses a write of several rows with any return, and writes nothing", async () => {
+test("R-WRT-6 the object type rejects a write of several rows with any return, and writes nothing", async () => {
   const before = await rows();
   for (const prefer of ["return=minimal", "return=headers-only", "return=representation", ""]) {
     const answer = await api.patch("/sailors", {

@@ -81,7 +81,7 @@ const call = async (name: string, body: string): Promise<string> => {
 
 describe("X-PLN-8 arguments of a JSON body are read from the body's text", () => {
   // the database parses an array, but values of an object are bound one by one
-  test.each(TYPES.map((type, i) => [type, i] as const))("%s", async (_, i) => {
+  test.each(TYPES.map((type, i) => [type, i] as const))("X-PLN-8 %s", async (_, i) => {
     for (const value of VALUES) {
       for (const name of [`plain_${i}`, `plain_rows_${i}`]) {
         const boundAnswer = await call(name, `{"v":${value}}`);
@@ -104,24 +104,24 @@ describe("X-PLN-8 arguments of a JSON body are read from the body's text", () =>
     ["blanks between tokens are ignored", "plain_strict", ' \n{ "b" : "x" ,\t"a" : 1 } ', '200 "1x"'],
     ["a variadic parameter takes a list", "plain_all", '{"a":1,"c":[2,3]}', '200 "1,b,{2,3}"'],
     ["an absent variadic parameter takes its default", "plain_all", '{"a":1}', '200 "1,b,{}"'],
-  ])("%s", async (_, name, body, answer) => {
+  ])("X-PLN-8 %s", async (_, name, body, answer) => {
     expect(await call(name, body)).toBe(answer);
   });
 
   test.each([
-    ["half of a surrogate pair is refused", '{"a":1,"b":"\\ud83d"}', "22P02"],
-    ["a NUL is refused", '{"a":1,"b":"\\u0000"}', "22P05"],
-    ["an invalid number is refused", '{"a":"x","b":""}', "22P02"],
-    ["a number that is too large is refused", '{"a":99999999999,"b":""}', "22003"],
-    ["an object for a number is refused", '{"a":{},"b":""}', "22P02"],
-  ])("%s", async (_, body, code) => {
+    ["half of a surrogate pair is rejected", '{"a":1,"b":"\\ud83d"}', "22P02"],
+    ["a NUL is rejected", '{"a":1,"b":"\\u0000"}', "22P05"],
+    ["an invalid number is rejected", '{"a":"x","b":""}', "22P02"],
+    ["a number that is too large is rejected", '{"a":99999999999,"b":""}', "22003"],
+    ["an object for a number is rejected", '{"a":{},"b":""}', "22P02"],
+  ])("X-PLN-8 %s", async (_, body, code) => {
     const answer = await call("plain_strict", body);
     expect(answer).toContain("400 ");
     expect(JSON.parse(answer.slice(4)).code).toBe(code);
     expect(answer).toBe(await call("plain_strict", `[${body}]`));
   });
 
-  test("a long body reaches the function unchanged", async () => {
+  test("X-PLN-8 a long body reaches the function unchanged", async () => {
     const longText = "é".repeat(20_000);
     expect(await call("plain_strict", `{"a":1,"b":"${longText}"}`)).toBe(`200 "1${longText}"`);
   });

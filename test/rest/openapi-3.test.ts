@@ -70,7 +70,7 @@ cases(api, [
     check: (answer) => expect(Object.keys(answer.json().paths)).not.toContain("/ports"),
   },
   {
-    title: "R-OAS-7 a profile that is not exposed is refused",
+    title: "R-OAS-7 a profile that is not exposed is rejected",
     request: "GET /api/openapi.json",
     headers: { "accept-profile": "nowhere" },
     status: 406,
@@ -125,9 +125,9 @@ describe("the document", () => {
   });
 
   test("R-OAS-7 R-OAS-7a the document leaves out paths that the role may not use", async () => {
-    const pathsOf = async (role: string) =>
+    const fetchPaths = async (role: string) =>
       Object.keys((await api.get("/api/openapi.json", { headers: bearer({ role }) })).json().paths);
-    const [clerk, ghost] = [await pathsOf("sea_clerk"), await pathsOf("sea_ghost")];
+    const [clerk, ghost] = [await fetchPaths("sea_clerk"), await fetchPaths("sea_ghost")];
     expect(clerk).toEqual(expect.arrayContaining(["/ports", "/rpc/fleet_weight"]));
     expect(ghost).not.toContain("/ports");
   });

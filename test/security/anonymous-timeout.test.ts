@@ -7,7 +7,7 @@ import { initSocket, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { collectMessages } from "../support/logger.ts";
-import { documentOf } from "../support/metadata-document.ts";
+import { buildMetadataDocument } from "../support/metadata-document.ts";
 
 const role = `anonymous_timeout_${process.pid}`;
 const database = await testDatabase();
@@ -89,7 +89,7 @@ test.skipIf(!capabilities.realServer)(
 );
 
 test.skipIf(!capabilities.realServer)(
-  "R-LIM-9 G-LIM-12 R-LIM-9b a statement that takes longer is refused with the limit and its value",
+  "R-LIM-9 G-LIM-12 R-LIM-9b a statement that takes longer is rejected with the limit and its value",
   async () => {
     const api = await start({ anonStatementTimeout: 1 });
     const rest = await api.get("/api/stone?select=id,nap");
@@ -103,7 +103,7 @@ test.skipIf(!capabilities.realServer)(
       },
     ]);
     const document = { query: "{ stone { nap } }" };
-    const metadata = documentOf(
+    const metadata = buildMetadataDocument(
       [
         {
           table: "stone",

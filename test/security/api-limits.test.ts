@@ -1,5 +1,5 @@
 /**
- * Limits by role and rate: excess requests are refused in each surface's format, and other callers are not affected.
+ * Limits by role and rate: excess requests are rejected in each surface's format, and other callers are not affected.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -7,6 +7,7 @@ import { compose, without, type Preset, type RelApiOptions } from "../../core/in
 import { restCompat } from "../../presets/index.ts";
 import { capabilities } from "../support/database.ts";
 import { asAdmin, forGraphql, startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
+import { buildGqlErrorBody } from "../support/cases.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { collectMessages } from "../support/logger.ts";
@@ -52,7 +53,7 @@ describe("safe writes", async () => {
     ["DELETE", "/artist", "DELETE"],
     ["DELETE", "/artist?select=id", "DELETE"],
     ["DELETE", "/artist?not.or=()", "DELETE"],
-  ])("R-LIM-5 %s %s without a filter is refused", async (method, path, verb) => {
+  ])("R-LIM-5 %s %s without a filter is rejected", async (method, path, verb) => {
     const body = method === "PATCH" ? { country: "XX" } : undefined;
     const answer = await api.request(method, path, { headers: bearer({ role: "music_editor" }), body });
     expect([answer.status, answer.json()]).toEqual(
@@ -75,7 +76,7 @@ describe("safe writes", async () => {
     ["mutation { delete_album(where: {_and: [{}, {_not: {_or: []}}]}) { affected_rows } }", "DELETE"],
     ['mutation { update_album(where: {}, _set: {title: "x"}) { affected_rows } }', "UPDATE"],
     ["mutation { update_album_many(updates: [{where: {id: {_eq: 1}}, _set: {title: \"x\"}}, {where: {}, _set: {title: \"x\"}}]) { affected_rows } }", "UPDATE"], // prettier-ignore
-  ])("G-LIM-7 %s without a condition is refused, also for administrators", async (query, verb) => {
+  ])("G-LIM-7 %s without a condition is rejected, also for administrators", async (query, verb) => {
     expect(await api.gql(query)).toEqual({
       errors: [
         {
@@ -125,17 +126,16 @@ describe("limits by role", async () => {
     }) as RelApiOptions["metadata"] & object,
   });
 
-  const refusalOf = (code: string, message: string) => ({ errors: [{ message, extensions: { path: "$", code } }] });
   const deep = "{ album(limit: 1) { title artist { name albums(limit: 1) { title } } } }";
 
   test("G-LIM-8 depth, nodes and batches are limited by role, with fragments, and not for introspection and administrators", async () => {
     expect(await api.gql(deep, {}, asAdmin("music_reader"))).toEqual(
-      refusalOf("depth-limit-exceeded", "the operation has a depth of 3, more than 1"),
+      buildGqlErrorBody("the operation has a depth of 3, more than 1", "depth-limit-exceeded"),
     );
     const documentWithFragments =
       "query { ...a } fragment a on query_root { album(limit: 1) { ...b } } fragment b on album { artist { name } }";
     expect(await api.gql(documentWithFragments, {}, asAdmin("music_reader"))).toEqual(
-      refusalOf("depth-limit-exceeded", "the operation has a depth of 2, more than 1"),
+      buildGqlErrorBody("the operation has a depth of 2, more than 1", "depth-limit-exceeded"),
     );
     expect((await api.gql(deep)).data.album).toHaveLength(1);
     const introspection = "{ __schema { types { fields { type { ofType { name } } } } } }";
@@ -143,13 +143,13 @@ describe("limits by role", async () => {
     const wide =
       "{ a: album(limit: 1) { id } b: album(limit: 1) { id } c: album(limit: 1) { id } d: album(limit: 1) { id } }";
     expect(await api.gql(wide, {}, asAdmin("music_reader"))).toEqual(
-      refusalOf("node-limit-exceeded", "the operation has 4 nodes, more than 3"),
+      buildGqlErrorBody("the operation has 4 nodes, more than 3", "node-limit-exceeded"),
     );
     const batch = await api.post("/v1/graphql", {
       headers: asAdmin("music_reader"),
       body: [{ query: NAMES }, { query: NAMES }, { query: NAMES }],
     });
-    const batchError = refusalOf("batch-limit-exceeded", "the batch has 3 operations, more than 2");
+    const batchError = buildGqlErrorBody("the batch has 3 operations, more than 2", "batch-limit-exceeded");
     expect([batch.status, batch.json()]).toEqual([200, [batchError, batchError, batchError]]);
   });
 
@@ -173,7 +173,7 @@ describe("limits by role", async () => {
       metadata: metadata({ depth_limit: { global: 1 }, node_limit: { global: 1 } }) as never,
     });
     expect(await ownApi.gql(deep, {}, asAdmin("music_reader"))).toEqual(
-      refusalOf("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
+      buildGqlErrorBody("the operation has 3 nodes, more than 1", "node-limit-exceeded"),
     );
     const unlimitedApi = await start({
       metadata: metadata({ disabled: true, depth_limit: { global: 1 } }) as never,
@@ -204,7 +204,7 @@ describe("limits by role", async () => {
     expect((await free.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
   });
 
-  test.skipIf(!capabilities.realServer)("G-LIM-8 an operation that exceeds the time limit is refused", async () => {
+  test.skipIf(!capabilities.realServer)("G-LIM-8 an operation that exceeds the time limit is rejected", async () => {
     await api.sql(
       "create function slow_name(a artist) returns text language sql stable as 'select pg_sleep(600)::text'; grant execute on function slow_name to public",
     );
@@ -223,7 +223,7 @@ describe("limits by role", async () => {
       } as never,
     });
     expect(await ownApi.gql("{ artist(limit: 1) { slow } }", {}, asAdmin("music_reader"))).toEqual(
-      refusalOf("time-limit-exceeded", "the operation took longer than 0.2 seconds"),
+      buildGqlErrorBody("the operation took longer than 0.2 seconds", "time-limit-exceeded"),
     );
   });
 });

@@ -1,4 +1,4 @@
-/** Attacks: each one is refused on both surfaces, or does not change who the caller is. */
+/** Attacks: each one is rejected on both surfaces, or does not change who the caller is. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -77,7 +77,7 @@ interface Attack {
   readonly title: string;
   readonly options?: StartOptions;
   readonly headers: HeaderValues;
-  /** The status and code of the REST surface, if the token is not the reason of the refusal. */
+  /** The status and code of the REST surface, if the token is not the reason of the rejection. */
   readonly rest?: readonly [status: number, code: string];
   readonly graphql?: string;
 }
@@ -91,7 +91,7 @@ interface IgnoredAttack {
   readonly userId?: string;
 }
 
-const testRefusals = (rows: readonly Attack[]): void => {
+const testRejections = (rows: readonly Attack[]): void => {
   for (const {
     title,
     options = HS,
@@ -132,86 +132,86 @@ const testIgnored = (rows: readonly IgnoredAttack[]): void => {
 
 describe("signatures", () => {
   const [head, , signature] = signToken(CLAIMS).split(".") as [string, string, string];
-  testRefusals([
+  testRejections([
     ...["none", "None", "NONE", "nOnE", "", "null", null, ["none"], 0].flatMap((alg): Attack[] => [
       {
-        title: `R-AUT-3 G-AUTH-11 a token with alg ${JSON.stringify(alg)} and no signature is refused`,
+        title: `R-AUT-3 G-AUTH-11 a token with alg ${JSON.stringify(alg)} and no signature is rejected`,
         headers: forgedToken({ alg, typ: "JWT" }, ""),
       },
       {
-        title: `R-AUT-3 G-AUTH-11 a token with alg ${JSON.stringify(alg)} and a signature of another token is refused`,
+        title: `R-AUT-3 G-AUTH-11 a token with alg ${JSON.stringify(alg)} and a signature of another token is rejected`,
         headers: forgedToken({ alg, typ: "JWT" }, signature),
       },
     ]),
     {
-      title: "R-AUT-3 G-AUTH-11 a token with the signature of another payload is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with the signature of another payload is rejected",
       headers: raw(`${head}.${encode(FORGED_CLAIMS)}.${signature}`),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token with an empty signature is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with an empty signature is rejected",
       headers: raw(`${head}.${encode(FORGED_CLAIMS)}.`),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token without a third part is refused",
+      title: "R-AUT-3 G-AUTH-11 a token without a third part is rejected",
       headers: raw(`${head}.${encode(FORGED_CLAIMS)}`),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token signed with an empty secret is refused",
+      title: "R-AUT-3 G-AUTH-11 a token signed with an empty secret is rejected",
       headers: bearer(FORGED_CLAIMS, { secret: "" }),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token signed with the word secret is refused",
+      title: "R-AUT-3 G-AUTH-11 a token signed with the word secret is rejected",
       headers: bearer(FORGED_CLAIMS, { secret: "secret" }),
     },
     ...[RSA, PEM, SET].flatMap((options, i): Attack[] => [
       {
-        title: `R-AUT-3 G-AUTH-11 a token signed with the public key as PEM is refused (${i})`,
+        title: `R-AUT-3 G-AUTH-11 a token signed with the public key as PEM is rejected (${i})`,
         options,
         headers: bearer(FORGED_CLAIMS, { secret: pem }),
       },
       {
-        title: `R-AUT-3 G-AUTH-11 a token signed with the public key as PEM without its last line end is refused (${i})`,
+        title: `R-AUT-3 G-AUTH-11 a token signed with the public key as PEM without its last line end is rejected (${i})`,
         options,
         headers: bearer(FORGED_CLAIMS, { secret: pem.trim() }),
       },
       {
-        title: `R-AUT-3 G-AUTH-11 a token signed with the public key as DER is refused (${i})`,
+        title: `R-AUT-3 G-AUTH-11 a token signed with the public key as DER is rejected (${i})`,
         options,
         headers: bearer(FORGED_CLAIMS, { secret: rsa.publicKey.export({ type: "spki", format: "der" }) }),
       },
       {
-        title: `R-AUT-3 G-AUTH-11 a token signed with the modulus of the public key under HS512 is refused (${i})`,
+        title: `R-AUT-3 G-AUTH-11 a token signed with the modulus of the public key under HS512 is rejected (${i})`,
         options,
         headers: bearer(FORGED_CLAIMS, { algorithm: "HS512", secret: Buffer.from(String(jwk.n), "base64url") }),
       },
     ]),
     {
-      title: "R-AUT-3 G-AUTH-11 a token signed with the right key under another algorithm is refused",
+      title: "R-AUT-3 G-AUTH-11 a token signed with the right key under another algorithm is rejected",
       options: RSA,
       headers: bearer(FORGED_CLAIMS, { algorithm: "PS256", key: rsa.privateKey }),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token signed with the right key under another hash length is refused",
+      title: "R-AUT-3 G-AUTH-11 a token signed with the right key under another hash length is rejected",
       options: RSA,
       headers: bearer(FORGED_CLAIMS, { algorithm: "RS512", key: rsa.privateKey }),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token signed with the set's secret under another algorithm is refused",
+      title: "R-AUT-3 G-AUTH-11 a token signed with the set's secret under another algorithm is rejected",
       options: SET,
       headers: bearer(FORGED_CLAIMS, { algorithm: "HS512", header: { kid: "h" } }),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token with a signature of zeros is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with a signature of zeros is rejected",
       options: EC,
       headers: forgedToken({ alg: "ES256" }, Buffer.alloc(64).toString("base64url")),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token with an empty signature on a curve is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with an empty signature on a curve is rejected",
       options: EC,
       headers: forgedToken({ alg: "ES256" }, ""),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token with a signature in another encoding is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with a signature in another encoding is rejected",
       options: EC,
       headers: forgedToken(
         { alg: "ES256" },
@@ -222,11 +222,11 @@ describe("signatures", () => {
       ),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token with two algorithms, none last, is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with two algorithms, none last, is rejected",
       headers: raw(`${encode('{"alg":"HS256","alg":"none"}')}.${encode(FORGED_CLAIMS)}.`),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 a token with two algorithms, none first, is refused",
+      title: "R-AUT-3 G-AUTH-11 a token with two algorithms, none first, is rejected",
       headers: raw(`${encode('{"alg":"none","alg":"HS256"}')}.${encode(FORGED_CLAIMS)}.`),
     },
   ]);
@@ -241,7 +241,7 @@ describe("keys within a token", () => {
     ["a key", RSA],
     ["a set", SET],
   ] as const)
-    testRefusals([
+    testRejections([
       {
         title: `R-AUT-3 G-AUTH-11 a jwk in the header of a token is not used with ${name}`,
         options,
@@ -263,13 +263,13 @@ describe("keys within a token", () => {
         headers: bring({ kid: "r", jwk: { ...attackerKey, kid: "r" } }),
       },
     ]);
-  testRefusals([
+  testRejections([
     {
-      title: "R-AUT-3 G-AUTH-11 R-AUT-3a a token with critical extensions is refused",
+      title: "R-AUT-3 G-AUTH-11 R-AUT-3a a token with critical extensions is rejected",
       headers: bearer(FORGED_CLAIMS, { header: { crit: ["b64"], b64: false } }),
     },
     {
-      title: "R-AUT-3 G-AUTH-11 R-AUT-3a a token with an empty list of critical extensions is refused",
+      title: "R-AUT-3 G-AUTH-11 R-AUT-3a a token with an empty list of critical extensions is rejected",
       headers: bearer(FORGED_CLAIMS, { header: { crit: [] } }),
     },
   ]);
@@ -290,23 +290,23 @@ describe("the kid of a token", () => {
     ["NUL", "r\u0000"],
     ["another case", "R"],
   ];
-  testRefusals(
+  testRejections(
     kids.flatMap(([name, kid]): Attack[] => [
       {
-        title: `R-AUT-3 a token with a hostile kid and an empty secret is refused: ${name}`,
+        title: `R-AUT-3 a token with a hostile kid and an empty secret is rejected: ${name}`,
         options: SET,
         headers: bearer(FORGED_CLAIMS, { secret: "", header: { kid } }),
       },
       {
-        title: `R-AUT-3 a token with a hostile kid and the secret of another kid is refused: ${name}`,
+        title: `R-AUT-3 a token with a hostile kid and the secret of another kid is rejected: ${name}`,
         options: SET,
         headers: bearer(FORGED_CLAIMS, { header: { kid } }),
       },
     ]),
   );
-  testRefusals([
+  testRejections([
     {
-      title: "R-AUT-3 a token with the kid of a key of another kind is refused",
+      title: "R-AUT-3 a token with the kid of a key of another kind is rejected",
       options: SET,
       headers: bearer(FORGED_CLAIMS, { header: { kid: "r" } }),
     },
@@ -326,56 +326,56 @@ describe("the kid of a token", () => {
 
 describe("times and audiences", () => {
   const seconds = Math.floor(Date.now() / 1000);
-  testRefusals([
+  testRejections([
     {
-      title: "R-AUT-4 G-AUTH-14 a token that expired an hour ago is refused",
+      title: "R-AUT-4 G-AUTH-14 a token that expired an hour ago is rejected",
       headers: bearer({ ...FORGED_CLAIMS, exp: seconds - 3600 }),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token that expired in 1970 is refused",
+      title: "R-AUT-4 G-AUTH-14 a token that expired in 1970 is rejected",
       headers: bearer({ ...FORGED_CLAIMS, exp: 0 }),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token that expired before 1970 is refused",
+      title: "R-AUT-4 G-AUTH-14 a token that expired before 1970 is rejected",
       headers: bearer({ ...FORGED_CLAIMS, exp: -1 }),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token whose exp is text is refused",
+      title: "R-AUT-4 G-AUTH-14 a token whose exp is text is rejected",
       headers: bearer({ ...FORGED_CLAIMS, exp: `${seconds + 3600}` }),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token whose exp is an object is refused",
+      title: "R-AUT-4 G-AUTH-14 a token whose exp is an object is rejected",
       headers: bearer({ ...FORGED_CLAIMS, exp: {} }),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token with two exp, of which the first is valid, is refused",
+      title: "R-AUT-4 G-AUTH-14 a token with two exp, of which the first is valid, is rejected",
       headers: bearer(`{"role":"music_editor","exp":${seconds + 3600},"exp":1}`),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token that is not yet valid is refused",
+      title: "R-AUT-4 G-AUTH-14 a token that is not yet valid is rejected",
       headers: bearer({ ...FORGED_CLAIMS, nbf: seconds + 3600 }),
     },
     {
-      title: "R-AUT-4 G-AUTH-14 a token that is issued tomorrow is refused",
+      title: "R-AUT-4 G-AUTH-14 a token that is issued tomorrow is rejected",
       headers: bearer({ ...FORGED_CLAIMS, iat: seconds + 86_400 }),
     },
     {
-      title: "R-AUT-5 G-AUTH-14 a token for another audience is refused",
+      title: "R-AUT-5 G-AUTH-14 a token for another audience is rejected",
       options: AUDIENCE,
       headers: bearer({ ...FORGED_CLAIMS, aud: "them" }),
     },
     {
-      title: "R-AUT-5 G-AUTH-14 a token for a list of other audiences is refused",
+      title: "R-AUT-5 G-AUTH-14 a token for a list of other audiences is rejected",
       options: AUDIENCE,
       headers: bearer({ ...FORGED_CLAIMS, aud: ["them", "US"] }),
     },
     {
-      title: "R-AUT-5 G-AUTH-14 a token whose audience is an object is refused",
+      title: "R-AUT-5 G-AUTH-14 a token whose audience is an object is rejected",
       options: AUDIENCE,
       headers: bearer({ ...FORGED_CLAIMS, aud: { us: true } }),
     },
     {
-      title: "R-AUT-5 G-AUTH-14 a token with two aud, of which the first is valid, is refused",
+      title: "R-AUT-5 G-AUTH-14 a token with two aud, of which the first is valid, is rejected",
       options: AUDIENCE,
       headers: bearer('{"role":"music_editor","aud":"us","aud":"them"}'),
     },
@@ -383,22 +383,22 @@ describe("times and audiences", () => {
 });
 
 describe("size and form", () => {
-  testRefusals([
+  testRejections([
     {
-      title: "R-AUT-3 G-AUTH-14 a token as large as headers may be is refused for its signature",
+      title: "R-AUT-3 G-AUTH-14 a token as large as headers may be is rejected for its signature",
       headers: bearer({ ...FORGED_CLAIMS, pad: "x".repeat(11_000) }, { secret: "w".repeat(40) }),
     },
-    { title: "R-AUT-3 G-AUTH-14 a token with thousands of parts is refused", headers: raw(".".repeat(12_000)) },
+    { title: "R-AUT-3 G-AUTH-14 a token with thousands of parts is rejected", headers: raw(".".repeat(12_000)) },
     {
-      title: "R-AUT-3 G-AUTH-14 a token with a deeply nested header is refused",
+      title: "R-AUT-3 G-AUTH-14 a token with a deeply nested header is rejected",
       headers: raw(`${encode(`{"alg":${"[".repeat(8000)}${"]".repeat(1000)}`)}.${encode(FORGED_CLAIMS)}.x`),
     },
     {
-      title: "R-AUT-3 G-AUTH-14 a token with a deeply nested payload is refused",
+      title: "R-AUT-3 G-AUTH-14 a token with a deeply nested payload is rejected",
       headers: bearer(`{"role":${"[".repeat(6000)}`, {}),
     },
     {
-      title: "R-AUT-3 G-AUTH-14 a token whose header is not UTF-8 is refused",
+      title: "R-AUT-3 G-AUTH-14 a token whose header is not UTF-8 is rejected",
       headers: raw(`${Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")}.${encode(FORGED_CLAIMS)}.x`),
     },
   ]);
@@ -453,7 +453,7 @@ describe("claims", () => {
       userId: "7",
     },
   ]);
-  testRefusals([
+  testRejections([
     {
       title: "R-AUT-11 the role none does not give the login role",
       headers: bearer({ role: "none" }),
@@ -461,19 +461,19 @@ describe("claims", () => {
       graphql: "validation-failed",
     },
     {
-      title: "R-AUT-11 a role with quotes is refused",
+      title: "R-AUT-11 a role with quotes is rejected",
       headers: bearer({ role: 'music_nobody"; set role postgres; --' }),
       rest: [401, "22023"],
       graphql: "validation-failed",
     },
     {
-      title: "R-AUT-11 a role with a NUL is refused",
+      title: "R-AUT-11 a role with a NUL is rejected",
       headers: bearer({ role: "music_editor\u0000x" }),
       rest: [400, "22021"],
       graphql: "validation-failed",
     },
     {
-      title: "R-AUT-11 a list of roles as the role is refused",
+      title: "R-AUT-11 a list of roles as the role is rejected",
       headers: bearer({ role: ["music_editor"] }),
       rest: [401, "22023"],
       graphql: "validation-failed",
@@ -484,9 +484,9 @@ describe("claims", () => {
 describe("headers of a session", () => {
   const forbidden: Pick<Attack, "rest" | "graphql"> = { rest: [403, "42501"], graphql: "access-denied" };
   const unauthorized: Pick<Attack, "rest" | "graphql"> = { rest: [401, "PGRST302"], graphql: "access-denied" };
-  testRefusals([
+  testRejections([
     {
-      title: "R-AUT-6 G-AUTH-19 a role header with a role that the token does not have is refused",
+      title: "R-AUT-6 G-AUTH-19 a role header with a role that the token does not have is rejected",
       headers: { ...bearer(CLAIMS), "x-session-role": "music_editor" },
       ...forbidden,
     },
@@ -506,22 +506,22 @@ describe("headers of a session", () => {
       ...forbidden,
     },
     {
-      title: "R-AUT-6 G-AUTH-19 a role header with several roles is refused",
+      title: "R-AUT-6 G-AUTH-19 a role header with several roles is rejected",
       headers: { ...bearer(CLAIMS), "x-session-role": "music_reader, music_editor" },
       ...forbidden,
     },
     {
-      title: "R-AUT-6 G-AUTH-19 a role header in another letter case is refused",
+      title: "R-AUT-6 G-AUTH-19 a role header in another letter case is rejected",
       headers: { ...bearer(CLAIMS), "x-session-role": "MUSIC_READER" },
       ...forbidden,
     },
     {
-      title: "R-AUT-8 G-AUTH-4 the admin secret in another letter case is refused",
+      title: "R-AUT-8 G-AUTH-4 the admin secret in another letter case is rejected",
       headers: { "x-session-admin-secret": adminSecret.toUpperCase() },
       ...unauthorized,
     },
     {
-      title: "R-AUT-8 G-AUTH-4 a wrong admin secret before the right one is refused",
+      title: "R-AUT-8 G-AUTH-4 a wrong admin secret before the right one is rejected",
       headers: { "x-session-admin-secret": ["guess", adminSecret] },
       ...unauthorized,
     },
@@ -531,7 +531,7 @@ describe("headers of a session", () => {
       ...unauthorized,
     },
     {
-      title: "R-AUT-8 G-AUTH-4 a header with several admin secrets is refused",
+      title: "R-AUT-8 G-AUTH-4 a header with several admin secrets is rejected",
       headers: { "x-session-admin-secret": `guess, ${adminSecret}` },
       ...unauthorized,
     },
@@ -600,7 +600,7 @@ describe("headers of a session", () => {
     expect(answer.status).toBe(400); // the parameter is an ordinary filter
   });
 
-  /** Sends raw lines, because Node's client refuses to send these. */
+  /** Sends raw lines, because Node's client cannot send these. */
   const sendRaw = async (lines: readonly string[]): Promise<string> => {
     const { port } = await apiFor(HS);
     return new Promise((resolve, reject) => {
@@ -626,7 +626,7 @@ describe("headers of a session", () => {
     ["a blank before the colon", [...acting, "X-Session-User-Id : 1"]],
     ["NUL in a name", [...acting, "X-Session\0-User-Id: 1"]],
     ["a folded value", [...acting, "X-Session-User-Id: a", " X-Session-Role: music_editor"]],
-  ])("G-SES-9 R-AUT-8 %s is refused by the server", async (_title, lines) => {
+  ])("G-SES-9 R-AUT-8 %s is rejected by the server", async (_title, lines) => {
     expect(await sendRaw(lines)).toMatch(/^HTTP\/1\.1 400 /);
   });
   test("R-AUT-1 the first of repeated Authorization headers counts", async () => {
@@ -644,7 +644,7 @@ describe("credentials over a socket", () => {
     jwtSecret: { type: "HS256", key: jwtSecret, header: { type: "Cookie", name: "tok" } },
   };
   /** The role of a caller with that payload of `connection_init`, the code of the query's error, or the close code. */
-  const roleOf = async (
+  const fetchRole = async (
     payload: unknown,
     options: StartOptions = HS,
     headers: Readonly<Record<string, string>> = {},
@@ -666,10 +666,10 @@ describe("credentials over a socket", () => {
   const acting = { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "music_reader" };
 
   test("G-WS-1 G-AUTH-4 the order of the headers in a payload has no effect", async () => {
-    expect(await roleOf({ headers: acting })).toBe("music_reader");
-    expect(await roleOf({ headers: { "x-session-ROLE": "music_reader", "X-SESSION-admin-secret": adminSecret } })).toBe(
-      "music_reader",
-    );
+    expect(await fetchRole({ headers: acting })).toBe("music_reader");
+    expect(
+      await fetchRole({ headers: { "x-session-ROLE": "music_reader", "X-SESSION-admin-secret": adminSecret } }),
+    ).toBe("music_reader");
   });
   test.each<[string, unknown, string | number]>([
     ["a wrong secret", { headers: { ...acting, "X-Session-Admin-Secret": "guess" } }, 4403],
@@ -696,16 +696,16 @@ describe("credentials over a socket", () => {
     ["NUL in a value", { headers: { ...acting, "X-Session-User-Id": "a\u0000b" } }, "data-exception"],
     // roles that do not exist have no schema
     ["lines in a role", { headers: { ...acting, "X-Session-Role": "music_reader\r\n" } }, "validation-failed"],
-  ])("G-WS-1 G-AUTH-6 connection_init has the expected role or is refused: %s", async (_title, payload, outcome) => {
-    expect(await roleOf(payload)).toBe(outcome);
+  ])("G-WS-1 G-AUTH-6 connection_init has the expected role or is rejected: %s", async (_title, payload, outcome) => {
+    expect(await fetchRole(payload)).toBe(outcome);
   });
   test("G-AUTH-12 a page of another origin cannot use the cookies of its visitor", async () => {
     const upgrade = { cookie: `tok=${signToken(CLAIMS)}`, origin: "https://evil.example" };
     const { port } = await apiFor(cookies);
-    expect(await roleOf({}, cookies, { cookie: upgrade.cookie })).toBe("music_reader");
-    expect(await roleOf({}, cookies, upgrade)).toBe("music_nobody");
+    expect(await fetchRole({}, cookies, { cookie: upgrade.cookie })).toBe("music_reader");
+    expect(await fetchRole({}, cookies, upgrade)).toBe("music_nobody");
     expect(
-      await roleOf({ headers: { origin: `http://127.0.0.1:${port}`, host: "evil.example" } }, cookies, upgrade),
+      await fetchRole({ headers: { origin: `http://127.0.0.1:${port}`, host: "evil.example" } }, cookies, upgrade),
     ).toBe("music_nobody");
   });
 });

@@ -88,11 +88,11 @@ describe("the size of results", () => {
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
   });
 
-  test("R-BND-1 G-DBE-16 R-BND-1a a result that is too large is refused on both surfaces, and only its connection is dropped", async () => {
+  test("R-BND-1 G-DBE-16 R-BND-1a a result that is too large is rejected on both surfaces, and only its connection is dropped", async () => {
     const api = await withMebibyte();
-    const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
-    const before = await refusedCount();
-    const refusal = {
+    const rejectedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
+    const before = await rejectedCount();
+    const rejection = {
       code: "PGRSTX01",
       details: null,
       hint: null,
@@ -104,11 +104,11 @@ describe("the size of results", () => {
       api.get("/long?select=t&id=eq.1"),
       api.gql("{ edge_long(where: {id: {_in: [1, 2]}}) { t } }"),
     ]);
-    expect([answers[0].status, answers[0].json()]).toEqual([500, refusal]);
+    expect([answers[0].status, answers[0].json()]).toEqual([500, rejection]);
     expect([answers[1].status, answers[1].json()]).toEqual([200, [{ id: 3 }]]);
     expect(answers[2].bytes.length).toBeGreaterThan(600_000);
     expect(answers[3]).toEqual({
-      errors: [{ message: refusal.message, extensions: { path: "$", code: "unexpected" } }],
+      errors: [{ message: rejection.message, extensions: { path: "$", code: "unexpected" } }],
     });
     expect(
       (
@@ -119,7 +119,7 @@ describe("the size of results", () => {
       ).status,
     ).toBe(500);
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
-    expect((await refusedCount()) - before).toBe(3);
+    expect((await rejectedCount()) - before).toBe(3);
   });
 
   test("R-BND-1 R-BND-1a live queries whose results are too large together run separately", async () => {
@@ -332,8 +332,8 @@ describe("request bodies", () => {
       ["br", brotliCompressSync(blanks, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
     ] as const;
     const api = await withSmallBodies();
-    const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_bodies_refused_total"] ?? 0;
-    const before = await refusedCount();
+    const rejectedCount = async (): Promise<number> => (await api.metrics())["relapi_bodies_refused_total"] ?? 0;
+    const before = await rejectedCount();
     for (const [encoding, body] of bombs) {
       const bomb = { headers: { ...admin, "content-type": "application/json", "content-encoding": encoding }, body };
       expect(bomb.body.length).toBeLessThan(100_000);
@@ -349,15 +349,15 @@ describe("request bodies", () => {
         (await api.post("/v1/graphql", { ...bomb, headers: { ...bomb.headers, accept: "text/event-stream" } })).status,
       ).toBe(413);
     }
-    expect((await refusedCount()) - before).toBe(15);
+    expect((await rejectedCount()) - before).toBe(15);
   });
 
   test("R-BND-9 G-HTTP-15 a URL longer than the limit is 414 at every address and for calls", async () => {
     const api = await start({ maxUrlBytes: 100 });
     const path = (length: number): string => "/long?id=eq.0&t=eq.".padEnd(length, "x");
     expect((await api.get(path(100))).json()).toEqual([]);
-    const refusal = await api.get(path(101));
-    expect([refusal.status, refusal.json()]).toEqual([
+    const rejection = await api.get(path(101));
+    expect([rejection.status, rejection.json()]).toEqual([
       414,
       {
         code: "PGRST100",
@@ -396,7 +396,7 @@ describe("request bodies", () => {
       write();
     });
 
-  const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
+  const parseBody = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
 
   test("R-BND-9 R-BND-10 R-BND-9a R-BND-10a R-BND-10b the standalone server accepts 64 KiB of URL and headers, and answers more with an error object", async () => {
     const server = await serve({
@@ -413,19 +413,19 @@ describe("request bodies", () => {
         0,
       );
     const pad = (length: number): string => "y".repeat(length);
-    expect(bodyOf(await get(pad(65_000), `Authorization: Basic ${pad(40_000)}\r\n`))).toEqual([{ id: 3 }]);
-    const refusal = await get(pad(66_000));
-    expect(refusal).toMatch(/^HTTP\/1\.1 414 /);
-    expect(bodyOf(refusal)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
+    expect(parseBody(await get(pad(65_000), `Authorization: Basic ${pad(40_000)}\r\n`))).toEqual([{ id: 3 }]);
+    const rejection = await get(pad(66_000));
+    expect(rejection).toMatch(/^HTTP\/1\.1 414 /);
+    expect(parseBody(rejection)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
     for (const [query, headers] of [
       [pad(140_000), ""],
       [pad(5_000_000), ""],
       ["", `Authorization: Basic ${pad(140_000)}\r\n`],
       ["", `X-Some: ${pad(5_000_000)}\r\n`],
     ] as const) {
-      const refusedAnswer = await get(query, headers);
-      expect(refusedAnswer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
-      expect(bodyOf(refusedAnswer)).toEqual({
+      const rejectedAnswer = await get(query, headers);
+      expect(rejectedAnswer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+      expect(parseBody(rejectedAnswer)).toEqual({
         code: "PGRST100",
         details: null,
         hint: "The limit is the setting maxUrlBytes for the URL, and the same number of bytes for the headers.",
@@ -434,7 +434,7 @@ describe("request bodies", () => {
     }
     const invalidAnswer = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
     expect(invalidAnswer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(bodyOf(invalidAnswer)).toMatchObject({ code: "PGRST102" });
+    expect(parseBody(invalidAnswer)).toMatchObject({ code: "PGRST102" });
     const requests = ["GET /api/long?select=id&id=eq.3&offset=1", "GET /api/nowhere", "DELETE /api/long?id=eq.0"];
     const pipelinedAnswers = await sendAll(
       port,
@@ -513,13 +513,16 @@ describe("request bodies", () => {
       4000,
       { t: "1", u: "2" },
     ]);
-    const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_bodies_refused_total"] ?? 0;
-    const before = await refusedCount();
+    const rejectedCount = async (): Promise<number> => (await api.metrics())["relapi_bodies_refused_total"] ?? 0;
+    const before = await rejectedCount();
     for (const csv of [`t\n${"1\n".repeat(20_000)}`, `${"n".repeat(5000)}\n${"1\n".repeat(20)}`]) {
-      const refusal = await post(csv);
-      expect([refusal.status, refusal.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
+      const rejection = await post(csv);
+      expect([rejection.status, rejection.json().message]).toEqual([
+        413,
+        "The request body is larger than 100000 bytes",
+      ]);
     }
-    expect((await refusedCount()) - before).toBe(2);
+    expect((await rejectedCount()) - before).toBe(2);
   });
 
   test("R-BND-3 R-BND-3a a body that a parser in front has read counts too", async () => {
@@ -540,7 +543,7 @@ describe("request bodies", () => {
     expect((await post(call("x".repeat(110_000)))).status).toBe(413);
   });
 
-  test("R-BND-3 a body beyond the default of 32 MiB is refused by its announced size", async () => {
+  test("R-BND-3 a body beyond the default of 32 MiB is rejected by its announced size", async () => {
     const raw = open(
       first.port,
       `POST /rpc/greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${32 * MIB + 1}\r\n\r\n`,
@@ -567,8 +570,8 @@ describe("several request bodies", () => {
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
     );
     await until(async () => (await api.metrics())["relapi_body_bytes"]! > 900_000, "most of the body has arrived");
-    const refusal = await send("/rpc/size", 200_000);
-    expect([refusal.status, refusal.json(), refusal.headers["retry-after"]]).toEqual([
+    const rejection = await send("/rpc/size", 200_000);
+    expect([rejection.status, rejection.json(), rejection.headers["retry-after"]]).toEqual([
       413,
       {
         code: "PGRST102",
@@ -591,7 +594,7 @@ describe("several request bodies", () => {
 });
 
 describe("several live queries", () => {
-  test("G-SUB-12 a live query beyond the limit is refused by each transport, and running ones continue", async () => {
+  test("G-SUB-12 a live query beyond the limit is rejected by each transport, and running ones continue", async () => {
     const api = await start({ maxLiveQueryBytes: 60_000 });
     const message = "The live queries together are larger than 60000 bytes";
     const query = "subscription ($t: String) { edge_long(where: {t: {_neq: $t}, id: {_eq: 3}}) { id } }";
@@ -744,7 +747,7 @@ describe("several Host headers", () => {
     return raw.received();
   };
 
-  test("R-BND-5 requests with two Host headers are refused on both surfaces, below Express and in an upgrade", async () => {
+  test("R-BND-5 requests with two Host headers are rejected on both surfaces, below Express and in an upgrade", async () => {
     const api = await start();
     const below = await startHttpServer(express().use("/db", api.relApi));
     for (const [port, path] of [

@@ -30,7 +30,7 @@ const reader = bearer({ role: "music_reader" });
 const anonymous = { "x-session-admin-secret": null };
 const asReader = asAdmin("music_reader");
 
-const refusedWith = (message: string, code = "cost-limit-exceeded") => ({
+const rejectedWith = (message: string, code = "cost-limit-exceeded") => ({
   errors: [{ message, extensions: { path: "$", code } }],
 });
 
@@ -42,16 +42,16 @@ describe("aliases and root fields", async () => {
   test("G-LIM-8 aliases and root fields are limited by role, including those of fragments", async () => {
     const three = "{ a: shelf(limit: 1) { b: id c: name } }";
     expect(await api.gql(three, {}, asReader)).toEqual(
-      refusedWith("the operation has 3 aliases, more than 2", "alias-limit-exceeded"),
+      rejectedWith("the operation has 3 aliases, more than 2", "alias-limit-exceeded"),
     );
     const documentWithFragments = "query { shelf(limit: 1) { ...f ...f } } fragment f on shelf { a: id b: name }";
     expect(await api.gql(documentWithFragments, {}, asReader)).toEqual(
-      refusedWith("the operation has 4 aliases, more than 2", "alias-limit-exceeded"),
+      rejectedWith("the operation has 4 aliases, more than 2", "alias-limit-exceeded"),
     );
     expect((await api.gql(three, {}, asAdmin("music_editor"))).data.a).toHaveLength(1);
     const wide = "{ shelf(limit: 1) { id } book(limit: 1) { id } note_book { id } __typename }";
     expect(await api.gql(wide, {}, asReader)).toEqual(
-      refusedWith("the operation has 4 root fields, more than 3", "root-field-limit-exceeded"),
+      rejectedWith("the operation has 4 root fields, more than 3", "root-field-limit-exceeded"),
     );
     expect((await api.gql(wide)).data.shelf).toHaveLength(1); // the caller is the administrator
   });
@@ -105,7 +105,7 @@ describe("estimated cost", async () => {
     estimatedRowLimits: { sea_anon: 500 },
   });
 
-  test("R-LIM-8 R-LIM-8a a request that costs too much is refused before it runs, and a cheap one runs", async () => {
+  test("R-LIM-8 R-LIM-8a a request that costs too much is rejected before it runs, and a cheap one runs", async () => {
     const dear = await api.get("/book?select=id,title", { headers: reader });
     expect([dear.status, dear.json()]).toEqual([
       400,
@@ -139,12 +139,12 @@ describe("estimated cost", async () => {
   test("G-LIM-11 the cost limit applies to queries, mutations and batches of GraphQL, and to every kind of role", async () => {
     const dear = await api.gql("{ book { id title } }", {}, asReader);
     expect(dear).toEqual(
-      refusedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
+      rejectedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
     );
     expect((await api.gql("{ book(limit: 3) { id } shelf { name } }", {}, asReader)).data.book).toHaveLength(3);
     const write = 'mutation { update_book(where: {title: {_neq: ""}}, _set: {title: "x"}) { affected_rows } }';
     expect(await api.gql(write, {}, asReader)).toEqual(
-      refusedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
+      rejectedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
     );
     expect(await database.query("select count(*)::int as n from book where title = 'x'")).toEqual([{ n: 0 }]);
     const status = await api.post("/v1/graphql", { headers: asReader, body: { query: "{ book { id } }" } });
@@ -172,8 +172,8 @@ describe("estimated cost", async () => {
   test("R-LIM-8 R-LIM-8b a statement that cannot be planned fails with its own error", async () => {
     const answer = await api.get("/book?select=id&id=eq.x", { headers: reader });
     expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
-    const refusal = await api.get("/studio?select=id", { headers: bearer({ role: "sea_clerk" }) });
-    expect([refusal.status, refusal.json().code]).toEqual([403, "42501"]);
+    const rejection = await api.get("/studio?select=id", { headers: bearer({ role: "sea_clerk" }) });
+    expect([rejection.status, rejection.json().code]).toEqual([403, "42501"]);
   });
 
   test("R-LIM-8 a request for the execution plan does not avoid the limit", async () => {

@@ -4,7 +4,7 @@
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
-import { schemaOf } from "../support/schema.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const COLUMNS = ["id", "owner", "a", "b"] as const;
 type Column = (typeof COLUMNS)[number];
@@ -35,7 +35,7 @@ const ROLES: Readonly<Record<string, Grants>> = {
 };
 
 const suffix = `${process.pid}`;
-const roleOf = (name: string): string => `grants_${name}_${suffix}`;
+const getRoleName = (name: string): string => `grants_${name}_${suffix}`;
 const names = Object.keys(ROLES);
 
 const api = await startApi(
@@ -53,31 +53,31 @@ await api.sql(`
   create function guarded.note_length(n guarded.note) returns int language sql stable as $$ select length(n.a) $$;
   revoke execute on all functions in schema guarded from public;`);
 for (const [name, grants] of Object.entries(ROLES)) {
-  const role = roleOf(name);
-  const grantOf = (privilege: string, columns: readonly Column[]): string =>
+  const role = getRoleName(name);
+  const buildGrant = (privilege: string, columns: readonly Column[]): string =>
     columns.length === 0 ? "" : `grant ${privilege} (${columns.join(", ")}) on guarded.note to ${role};`;
   await api.sql(`create role ${role}; grant ${role} to current_user; grant usage on schema guarded to ${role}; grant select on guarded.folder to ${role};
-    ${grantOf("select", grants.select)} ${grants.select.length === 0 ? "" : `grant select (folder_id) on guarded.note to ${role};`}
-    ${grantOf("insert", grants.insert)} ${grantOf("update", grants.update)}
+    ${buildGrant("select", grants.select)} ${grants.select.length === 0 ? "" : `grant select (folder_id) on guarded.note to ${role};`}
+    ${buildGrant("insert", grants.insert)} ${buildGrant("update", grants.update)}
     ${grants.delete ? `grant delete on guarded.note to ${role};` : ""}
     ${grants.execute ? `grant execute on all functions in schema guarded to ${role};` : ""}`);
 }
 await api.reload();
 afterAll(async () => {
-  for (const name of names) await api.sql(`drop owned by ${roleOf(name)}; drop role ${roleOf(name)}`);
+  for (const name of names) await api.sql(`drop owned by ${getRoleName(name)}; drop role ${getRoleName(name)}`);
 });
 
-const headers = (name: string) => asAdmin(roleOf(name), { "user-id": "7" });
+const headers = (name: string) => asAdmin(getRoleName(name), { "user-id": "7" });
 const rest = (name: string, method: string, path: string, body?: unknown, prefer?: string) =>
   api.request(method, path, { headers: { ...headers(name), ...(prefer === undefined ? {} : { prefer }) }, body });
 const gql = (name: string, query: string) => api.gql(query, {}, headers(name));
-const isRefused = (answer: { errors?: readonly { extensions: { code: string } }[] }): boolean =>
+const isRejected = (answer: { errors?: readonly { extensions: { code: string } }[] }): boolean =>
   answer.errors?.[0] !== undefined &&
   ["validation-failed", "permission-error"].includes(answer.errors[0].extensions.code);
 
 /** The fields of an object or input type. Undefined if the type does not exist. */
-const membersOf = async (name: string, type: string): Promise<readonly string[]> => {
-  const schema = await schemaOf(api, roleOf(name));
+const fetchMembers = async (name: string, type: string): Promise<readonly string[]> => {
+  const schema = await fetchSchema(api, getRoleName(name));
   return schema.has(type)
     ? Object.keys(schema.members(type)).filter((member) => (COLUMNS as readonly string[]).includes(member))
     : [];
@@ -104,13 +104,13 @@ for (const [name, grants] of Object.entries(ROLES)) {
   });
 
   test(`G-PRM-2 G-PRM-6 the GraphQL schema follows the grants of ${name}`, async () => {
-    const schema = await schemaOf(api, roleOf(name));
-    expect(await membersOf(name, "guarded_note")).toEqual(sortColumns(grants.select));
-    expect(await membersOf(name, "guarded_note_insert_input")).toEqual(sortColumns(grants.insert));
-    expect(await membersOf(name, "guarded_note_set_input")).toEqual(sortColumns(grants.update));
+    const schema = await fetchSchema(api, getRoleName(name));
+    expect(await fetchMembers(name, "guarded_note")).toEqual(sortColumns(grants.select));
+    expect(await fetchMembers(name, "guarded_note_insert_input")).toEqual(sortColumns(grants.insert));
+    expect(await fetchMembers(name, "guarded_note_set_input")).toEqual(sortColumns(grants.update));
     const bySelect = grants.select.length === 0 ? [] : sortColumns(grants.select);
     for (const type of ["guarded_note_bool_exp", "guarded_note_order_by"])
-      expect(await membersOf(name, type), type).toEqual(bySelect);
+      expect(await fetchMembers(name, type), type).toEqual(bySelect);
     const mutations = schema.roots.mutation === undefined ? [] : Object.keys(schema.members("mutation_root"));
     expect(mutations.includes("insert_guarded_note")).toBe(grants.insert.length > 0);
     expect(mutations.includes("update_guarded_note")).toBe(grants.update.length > 0);
@@ -134,7 +134,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
 
   for (const column of COLUMNS) {
     const maySelect = grants.select.includes(column);
-    test(`G-PRM-5 R-ERR-3 reads of ${column} by ${name} are refused without a grant in every position`, async () => {
+    test(`G-PRM-5 R-ERR-3 reads of ${column} by ${name} are rejected without a grant in every position`, async () => {
       const [key] = grants.select;
       const places = [
         `/note?select=${column}`,
@@ -156,15 +156,15 @@ for (const [name, grants] of Object.entries(ROLES)) {
               `{ guarded_note(order_by: {${column}: asc}) { ${key} } }`,
             ]),
       ];
-      for (const query of queries) expect(isRefused(await gql(name, query)), query).toBe(!maySelect);
+      for (const query of queries) expect(isRejected(await gql(name, query)), query).toBe(!maySelect);
     });
 
-    test(`G-PRM-5 R-ERR-3 writes of ${column} by ${name} are refused without a grant`, async () => {
+    test(`G-PRM-5 R-ERR-3 writes of ${column} by ${name} are rejected without a grant`, async () => {
       const text = column === "id" || column === "owner" ? "7" : '"7"';
       const patch = await rest(name, "PATCH", "/note", { [column]: 7 });
       expect(patch.status === 403).toBe(!grants.update.includes(column));
       expect(
-        isRefused(
+        isRejected(
           await gql(name, `mutation { update_guarded_note(where: {}, _set: {${column}: ${text}}) { affected_rows } }`),
         ),
       ).toBe(!grants.update.includes(column));
@@ -185,7 +185,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
     });
     for (const column of COLUMNS)
       expect(
-        isRefused(
+        isRejected(
           await gql(name, `mutation { insert_guarded_note(objects: [{owner: 7}]) { returning { ${column} } } }`),
         ),
         column,
@@ -256,12 +256,12 @@ test("G-UPS-1 R-UPS-1 an upsert needs the INSERT and the UPDATE grant on its col
     );
   expect(await upsert("writes_some", "a")).toEqual({ data: { insert_guarded_note: { affected_rows: 1 } } });
   expect(await upsert("writes_some", "")).toEqual({ data: { insert_guarded_note: { affected_rows: 0 } } });
-  expect(isRefused(await upsert("writes_some", "owner"))).toBe(true);
-  expect(isRefused(await upsert("writes_blind", "b"))).toBe(true);
+  expect(isRejected(await upsert("writes_some", "owner"))).toBe(true);
+  expect(isRejected(await upsert("writes_blind", "b"))).toBe(true);
 });
 
 test("R-AUT-6 a role of a token has the same grants", async () => {
-  const token = { headers: bearer({ role: roleOf("sees_some") }) };
+  const token = { headers: bearer({ role: getRoleName("sees_some") }) };
   // without the session variable no row is visible
   expect((await api.get("/note?select=id", token)).json()).toEqual([]);
   expect((await api.get("/note?select=b", token)).status).toBe(403);
@@ -269,12 +269,12 @@ test("R-AUT-6 a role of a token has the same grants", async () => {
 });
 
 test("R-SC-3 changed grants take effect after a reload", async () => {
-  const role = roleOf("none");
+  const role = getRoleName("none");
   await api.sql(`grant select (id) on guarded.note to ${role}`);
   await api.reload();
   expect((await rest("none", "OPTIONS", "/note")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
-  expect(await membersOf("none", "guarded_note")).toEqual(["id"]);
+  expect(await fetchMembers("none", "guarded_note")).toEqual(["id"]);
   await api.sql(`revoke select (id) on guarded.note from ${role}`);
   await api.reload();
-  expect(await membersOf("none", "guarded_note")).toEqual([]);
+  expect(await fetchMembers("none", "guarded_note")).toEqual([]);
 });

@@ -7,15 +7,15 @@ import { until } from "../support/until.ts";
 import { collectMessages } from "../support/logger.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-const { jwkOf, sign } = createRsaKeys(4);
+const { getJwk: jwkOf, sign } = createRsaKeys(4);
 
 /** The number of tokens, which makes each token new to the API. */
 let tokens = 0;
-const tokenOf = (i: number, kid?: string): string => sign(i, { role: "sea_clerk", jti: tokens++ }, kid);
+const signToken = (i: number, kid?: string): string => sign(i, { role: "sea_clerk", jti: tokens++ }, kid);
 
 let answer: (response: ServerResponse) => void;
 let fetches = 0;
-const setOf =
+const serveKeys =
   (...indexes: readonly number[]) =>
   (response: ServerResponse): void =>
     void response.end(JSON.stringify({ keys: indexes.map(jwkOf) }));
@@ -33,13 +33,13 @@ const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
 afterAll(() => clock.mockRestore());
 const turnClock = (ms = 1000): void => void (nowMs += ms);
 
-answer = setOf(0);
+answer = serveKeys(0);
 const { logger, lines: log } = collectMessages("error", "warn");
 const api: TestApi = await startApi({ jwtSecret: JSON.stringify({ jwk_url: url }), logger });
 
-const statusOf = async (token: string): Promise<number> =>
+const fetchStatus = async (token: string): Promise<number> =>
   (await api.get("/ports?select=id&limit=1", { headers: { authorization: `Bearer ${token}` } })).status;
-const graphqlOf = async (token: string): Promise<string | undefined> =>
+const fetchGqlErrorCode = async (token: string): Promise<string | undefined> =>
   (
     await api.post("/v1/graphql", {
       headers: { authorization: `Bearer ${token}` },
@@ -53,26 +53,30 @@ beforeEach(() => {
   log.length = 0;
 });
 
-test("R-AUT-14 G-AUTH-22 R-AUT-14a a new key is accepted with its first token, and a removed key is refused, on both surfaces", async () => {
-  answer = setOf(0);
-  expect(await statusOf(tokenOf(0))).toBe(200);
-  answer = setOf(0, 1);
-  expect([await statusOf(tokenOf(1)), await graphqlOf(tokenOf(1))]).toEqual([200, undefined]);
-  expect([await statusOf(tokenOf(0)), fetches]).toEqual([200, 1]);
-  const old = tokenOf(0);
-  expect(await statusOf(old)).toBe(200);
+test("R-AUT-14 G-AUTH-22 R-AUT-14a a new key is accepted with its first token, and a removed key is rejected, on both surfaces", async () => {
+  answer = serveKeys(0);
+  expect(await fetchStatus(signToken(0))).toBe(200);
+  answer = serveKeys(0, 1);
+  expect([await fetchStatus(signToken(1)), await fetchGqlErrorCode(signToken(1))]).toEqual([200, undefined]);
+  expect([await fetchStatus(signToken(0)), fetches]).toEqual([200, 1]);
+  const old = signToken(0);
+  expect(await fetchStatus(old)).toBe(200);
   turnClock();
-  answer = setOf(1, 2);
-  expect(await graphqlOf(tokenOf(2))).toBeUndefined();
+  answer = serveKeys(1, 2);
+  expect(await fetchGqlErrorCode(signToken(2))).toBeUndefined();
   // this includes tokens that were verified before
-  expect([await statusOf(old), await graphqlOf(old), await statusOf(tokenOf(0))]).toEqual([401, "invalid-jwt", 401]);
-  expect([await statusOf(tokenOf(1)), await statusOf(tokenOf(2))]).toEqual([200, 200]);
+  expect([await fetchStatus(old), await fetchGqlErrorCode(old), await fetchStatus(signToken(0))]).toEqual([
+    401,
+    "invalid-jwt",
+    401,
+  ]);
+  expect([await fetchStatus(signToken(1)), await fetchStatus(signToken(2))]).toEqual([200, 200]);
 });
 
 /** Serves these keys, and lets the API fetch again at once. */
 const haveKeys = async (...indexes: readonly number[]): Promise<void> => {
-  answer = setOf(...indexes);
-  expect(await statusOf(tokenOf(0, "unknown"))).toBe(401);
+  answer = serveKeys(...indexes);
+  expect(await fetchStatus(signToken(0, "unknown"))).toBe(401);
   turnClock();
   fetches = 0;
 };
@@ -80,27 +84,27 @@ const haveKeys = async (...indexes: readonly number[]): Promise<void> => {
 test("R-AUT-14 another key with the same kid replaces the old one", async () => {
   await haveKeys(1, 2);
   answer = (response) => void response.end(JSON.stringify({ keys: [{ ...jwkOf(3), kid: "k1" }, jwkOf(2)] }));
-  expect(await statusOf(tokenOf(3, "k1"))).toBe(200);
-  expect(await statusOf(tokenOf(1))).toBe(401);
-  answer = setOf(1, 2);
+  expect(await fetchStatus(signToken(3, "k1"))).toBe(200);
+  expect(await fetchStatus(signToken(1))).toBe(401);
+  answer = serveKeys(1, 2);
   turnClock();
-  expect(await statusOf(tokenOf(1))).toBe(200);
+  expect(await fetchStatus(signToken(1))).toBe(200);
 });
 
 test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and delays no request", async () => {
   await haveKeys(1, 2);
   let isOver = false;
-  let refusalCount = 0;
+  let rejectionCount = 0;
   const flood = Array.from({ length: 10 }, async (_, worker) => {
     for (let i = 0; !isOver; i++) {
-      expect(await statusOf(tokenOf(0, `unknown ${worker} ${i}`))).toBe(401);
-      refusalCount++;
+      expect(await fetchStatus(signToken(0, `unknown ${worker} ${i}`))).toBe(401);
+      rejectionCount++;
     }
   });
-  /** Expects all pending tokens to be refused, and further tokens too. */
+  /** Expects all pending tokens to be rejected, and further tokens too. */
   const goesOn = async (): Promise<void> => {
-    const expectedCount = refusalCount + 4 * flood.length;
-    await until(() => refusalCount >= expectedCount, "the flood of tokens goes on");
+    const expectedCount = rejectionCount + 4 * flood.length;
+    await until(() => rejectionCount >= expectedCount, "the flood of tokens goes on");
   };
   for (let second = 1; second <= 3; second++) {
     await goesOn();
@@ -113,17 +117,17 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and
   await goesOn();
   // a valid token does not wait for the fetch that the flood awaits
   let release: () => void = () => undefined;
-  answer = (response) => void (release = () => setOf(1, 2)(response));
+  answer = (response) => void (release = () => serveKeys(1, 2)(response));
   turnClock();
   await until(() => fetches === 5, "the flood causes a fetch");
-  expect(await statusOf(tokenOf(1))).toBe(200);
+  expect(await fetchStatus(signToken(1))).toBe(200);
   release();
   // a new key is published during the flood
   await goesOn();
-  answer = setOf(1, 2, 3);
-  expect(await statusOf(tokenOf(3))).toBe(401);
+  answer = serveKeys(1, 2, 3);
+  expect(await fetchStatus(signToken(3))).toBe(401);
   turnClock();
-  expect(await statusOf(tokenOf(3))).toBe(200);
+  expect(await fetchStatus(signToken(3))).toBe(200);
   isOver = true;
   await Promise.all(flood);
   expect(fetches).toBe(6);
@@ -145,29 +149,29 @@ test.each(faults)("R-AUT-14 R-AUT-14a a key server that %s affects no other call
   await haveKeys(1, 2);
   let give: () => void = () => undefined;
   answer = (response) => void (give = () => faulty(response));
-  const unknown = statusOf(tokenOf(0));
+  const unknown = fetchStatus(signToken(0));
   await until(() => fetches === 1, "the keys are fetched");
-  expect(await statusOf(tokenOf(1))).toBe(200);
+  expect(await fetchStatus(signToken(1))).toBe(200);
   give();
-  expect(await statusOf(tokenOf(1))).toBe(200);
+  expect(await fetchStatus(signToken(1))).toBe(200);
   expect(await unknown).toBe(401);
-  expect(await statusOf(tokenOf(1))).toBe(200);
+  expect(await fetchStatus(signToken(1))).toBe(200);
   expect(log).toEqual(["failed to fetch token keys"]);
-  answer = setOf(1, 2, 0);
+  answer = serveKeys(1, 2, 0);
   turnClock();
-  expect(await statusOf(tokenOf(0))).toBe(200);
+  expect(await fetchStatus(signToken(0))).toBe(200);
 });
 
 test("R-AUT-14 R-AUT-14a the same problem is logged once a minute for any number of requests", async () => {
   await haveKeys(1, 2);
   answer = (response) => void response.writeHead(503).end();
   for (let second = 1; second <= 4; second++) {
-    expect(await statusOf(tokenOf(3, "nobody's"))).toBe(401);
+    expect(await fetchStatus(signToken(3, "nobody's"))).toBe(401);
     expect(fetches).toBe(second);
     turnClock();
   }
   expect(log).toEqual(["failed to fetch token keys"]);
   turnClock(60_000);
-  expect(await statusOf(tokenOf(3, "nobody's"))).toBe(401);
+  expect(await fetchStatus(signToken(3, "nobody's"))).toBe(401);
   expect(log).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-/** Requests beyond a limit are refused at once, in the surface's format, and counted. Requests at the limit succeed. */
+/** Requests beyond a limit are rejected at once, in the format of the surface. Requests at the limit succeed. */
 import { request as send, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type Counters, type Limit as AnyLimit, type Plugin } from "../../core/index.ts";
@@ -83,7 +83,8 @@ const list = (count: number, item: (i: number) => string, separator = ","): stri
   Array.from({ length: count }, (_, i) => item(i)).join(separator);
 
 /**
- * Expects the time of a refusal to grow at most linearly with the request. @returns the response to the larger request
+ * Expects the time of a rejection to grow at most linearly with the request. @returns the response to the larger
+ * request
  */
 const askInLinearTime = async (ask: (n: number) => Promise<Answer>, n: number): Promise<Answer> => {
   const answer = await ask(n);
@@ -91,10 +92,10 @@ const askInLinearTime = async (ask: (n: number) => Promise<Answer>, n: number): 
   return answer;
 };
 
-const expectCounted = async (refusalCounters: Counters, limit: Limit, run: () => Promise<void>): Promise<void> => {
-  const before = refusalCounters.get(`refused-${limit}`);
+const expectCounted = async (rejectionCounters: Counters, limit: Limit, run: () => Promise<void>): Promise<void> => {
+  const before = rejectionCounters.get(`refused-${limit}`);
   await run();
-  expect(refusalCounters.get(`refused-${limit}`)).toBe(before + 1);
+  expect(rejectionCounters.get(`refused-${limit}`)).toBe(before + 1);
 };
 
 type RestRow = readonly [
@@ -312,9 +313,9 @@ describe("REST", () => {
       const allowedAnswer = await ask(smallLimits[limit]);
       expect(allowedAnswer.status, allowedAnswer.text.slice(0, 300)).toBeLessThan(300);
       await expectCounted(restCounters, limit, async () => {
-        const refusedAnswer = await ask(smallLimits[limit] + 1);
-        expect(refusedAnswer.status).toBe(status);
-        expect(refusedAnswer.json()).toEqual({
+        const rejectedAnswer = await ask(smallLimits[limit] + 1);
+        expect(rejectedAnswer.status).toBe(status);
+        expect(rejectedAnswer.json()).toEqual({
           code,
           details: null,
           hint: `The limit is the setting ${limit}.`,
@@ -323,8 +324,8 @@ describe("REST", () => {
       });
     });
 
-  test("R-LIM-1 the usual limits refuse requests that would take seconds or fail internally", async () => {
-    const errorOf = async (
+  test("R-LIM-1 the usual limits reject requests that would take seconds or fail internally", async () => {
+    const fetchError = async (
       method: string,
       path: string,
       parts: Parameters<TestApi["request"]>[2] = {},
@@ -335,28 +336,28 @@ describe("REST", () => {
       });
       return [answer.status, answer.json().code];
     };
-    const refusedSoon = async (body: (n: number) => string, n: number, headers: HeaderValues): Promise<unknown> => {
+    const rejectedSoon = async (body: (n: number) => string, n: number, headers: HeaderValues): Promise<unknown> => {
       const ask = (size: number): Promise<Answer> =>
         usual.post("/vessels", { body: body(size), headers: { prefer: "tx=rollback", ...headers } });
       const answer = await askInLinearTime(ask, n);
       return [answer.status, answer.json().code];
     };
-    expect(await errorOf("GET", `/ports?select=${list(200, (i) => `a${i}:vessels!inner(id)`)}`)).toEqual([
+    expect(await fetchError("GET", `/ports?select=${list(200, (i) => `a${i}:vessels!inner(id)`)}`)).toEqual([
       400,
       "PGRST100",
     ]);
-    expect(await errorOf("GET", `/ports?select=${nest(200, "vessels(", ")", "id")}`)).toEqual([400, "PGRST100"]);
-    expect(await refusedSoon((n) => `{"name":"x","specs":${nest(n, "[", "]")}}`, 100_000, json)).toEqual([
+    expect(await fetchError("GET", `/ports?select=${nest(200, "vessels(", ")", "id")}`)).toEqual([400, "PGRST100"]);
+    expect(await rejectedSoon((n) => `{"name":"x","specs":${nest(n, "[", "]")}}`, 100_000, json)).toEqual([
       400,
       "PGRST102",
     ]);
     expect(
-      await errorOf("GET", "/ports", { headers: bearer(`{"role":"sea_anon","a":${nest(4500, "[", "]")}}`) }),
+      await fetchError("GET", "/ports", { headers: bearer(`{"role":"sea_anon","a":${nest(4500, "[", "]")}}`) }),
     ).toEqual([401, "PGRST303"]);
-    expect(await errorOf("GET", `/ports?or=${nest(400, "(and", "")}`)).toEqual([400, "PGRST100"]);
+    expect(await fetchError("GET", `/ports?or=${nest(400, "(and", "")}`)).toEqual([400, "PGRST100"]);
     const form = { "content-type": "application/x-www-form-urlencoded" };
-    expect(await refusedSoon((n) => `nothing=${"+".repeat(n)}`, 4_000_000, form)).toEqual([400, "PGRST204"]);
-    expect(await refusedSoon((n) => "a=1&".repeat(n), 1_000_000, form)).toEqual([400, "PGRST102"]);
+    expect(await rejectedSoon((n) => `nothing=${"+".repeat(n)}`, 4_000_000, form)).toEqual([400, "PGRST204"]);
+    expect(await rejectedSoon((n) => "a=1&".repeat(n), 1_000_000, form)).toEqual([400, "PGRST102"]);
   });
 
   test.each([
@@ -409,8 +410,8 @@ describe("tokens", () => {
     const strict = await startApi({ logger, jwtRequireExp: true });
     const headers = bearer({ role: "sea_clerk" });
     expect((await usual.get("/ports", { headers })).status).toBe(200);
-    const refusal = await strict.get("/ports", { headers });
-    expect([refusal.status, refusal.json().code, refusal.json().message]).toEqual([
+    const rejection = await strict.get("/ports", { headers });
+    expect([rejection.status, rejection.json().code, rejection.json().message]).toEqual([
       401,
       "PGRST303",
       "The JWT 'exp' claim is required",
@@ -424,7 +425,7 @@ describe("tokens", () => {
     await strict.close();
   });
 
-  test("R-AUT-3 G-AUTH-11 R-AUT-3a a token with b64 false is refused, with and without crit", async () => {
+  test("R-AUT-3 G-AUTH-11 R-AUT-3a a token with b64 false is rejected, with and without crit", async () => {
     for (const header of [{ b64: false }, { b64: false, crit: ["b64"] }, { b64: 0 }, { crit: ["b64"] }]) {
       const answer = await usual.get("/ports", { headers: bearer({ role: "sea_clerk" }, { header }) });
       expect([answer.status, answer.json().code], JSON.stringify(header)).toEqual([401, "PGRST301"]);
@@ -724,12 +725,12 @@ describe("G-LIM-4 the items of a list in a variable are counted in each request,
     return answer.errors?.[0].message ?? Object.keys(answer.data).join();
   };
 
-  test("the limit applies to one list", async () => {
+  test("G-LIM-4 the limit applies to one list", async () => {
     for (const count of [2, 3, 1, 3, 2])
       expect(await send(insertOfList, { o: rows(count) })).toBe(count > 2 ? errorMessage : "insert_artist");
   });
 
-  test("the limit applies to two lists of an operation together", async () => {
+  test("G-LIM-4 the limit applies to two lists of an operation together", async () => {
     for (const [a, b] of [
       [1, 1],
       [2, 1],
@@ -740,7 +741,7 @@ describe("G-LIM-4 the items of a list in a variable are counted in each request,
       expect(await send(insertOfTwoLists, { a: rows(a), b: rows(b) })).toBe(a + b > 2 ? errorMessage : "a,b");
   });
 
-  test("an operation that is refused for another reason is not counted", async () => {
+  test("G-LIM-4 an operation that is rejected for another reason is not counted", async () => {
     for (let i = 0; i < 9; i++)
       expect(await send(insertOfList, { o: [{ id: [1], name: "x" }] })).not.toBe(errorMessage);
     expect(await send(insertOfList, { o: rows(2) })).toBe("insert_artist");
@@ -793,32 +794,32 @@ describe("GraphQL", () => {
     });
   });
 
-  test("G-LIM-3 the usual limits refuse operations that would take seconds", async () => {
-    const messageOf = async (body: string): Promise<unknown> =>
+  test("G-LIM-3 the usual limits reject operations that would take seconds", async () => {
+    const fetchErrorMessage = async (body: string): Promise<unknown> =>
       (await post(usualGraphql, body)).json().errors[0].message;
-    const refusedSoon = async (body: (n: number) => string, n: number): Promise<unknown> =>
+    const rejectedSoon = async (body: (n: number) => string, n: number): Promise<unknown> =>
       (await askInLinearTime((size) => post(usualGraphql, body(size)), n)).json().errors[0].message;
     expect(
-      await refusedSoon((n) => asBody(`{ ${list(n, (i) => `a${i}: artist(limit: 1) { id }`, " ")} }`), 20_000),
+      await rejectedSoon((n) => asBody(`{ ${list(n, (i) => `a${i}: artist(limit: 1) { id }`, " ")} }`), 20_000),
     ).toMatch(/^the (document|operation)/);
-    expect(await messageOf(asBody(`{ ${list(2001, (i) => `a${i}: __typename`, " ")} }`))).toBe(
+    expect(await fetchErrorMessage(asBody(`{ ${list(2001, (i) => `a${i}: __typename`, " ")} }`))).toBe(
       "the operation has more than 1000 root fields",
     );
-    expect(await messageOf(asBody(`{ artist ${nest(30, "{ albums { artist ", "} }", "{ id }")} }`))).toBe(
+    expect(await fetchErrorMessage(asBody(`{ artist ${nest(30, "{ albums { artist ", "} }", "{ id }")} }`))).toBe(
       "the operation selects fields nested deeper than 50 levels",
     );
-    expect(await messageOf(asBody(WHERE_QUERY, { w: deepCondition(100) }))).toBe(
+    expect(await fetchErrorMessage(asBody(WHERE_QUERY, { w: deepCondition(100) }))).toBe(
       "the operation has more than 20 levels of relationships in a condition",
     );
     expect(
-      await refusedSoon((n) => asBody(WHERE_QUERY, { w: { _or: Array.from({ length: n }, () => ({})) } }), 50_000),
+      await rejectedSoon((n) => asBody(WHERE_QUERY, { w: { _or: Array.from({ length: n }, () => ({})) } }), 50_000),
     ).toBe("the operation has more than 10000 conditions");
     expect(
-      await refusedSoon((n) => `{"query":"{ artist { id } }","variables":${nest(n, '{"a":', "}", "1")}}`, 100_000),
+      await rejectedSoon((n) => `{"query":"{ artist { id } }","variables":${nest(n, '{"a":', "}", "1")}}`, 100_000),
     ).toBe("the request is nested deeper than 500 levels");
     // fragments that double forty times
     const bomb = `{ ...F0 } ${list(40, (i) => `fragment F${i} on query_root { ...F${i + 1} ... on query_root { ...F${i + 1} } }`, " ")} fragment F40 on query_root { __typename }`;
-    expect(await messageOf(asBody(bomb))).toBe("the operation has more than 1000 root fields");
+    expect(await fetchErrorMessage(asBody(bomb))).toBe("the operation has more than 1000 root fields");
   });
 
   test("G-LIM-2 G-LIM-2a a value counts at each use, with and without a cached plan", async () => {
@@ -829,7 +830,7 @@ describe("GraphQL", () => {
           x: "x".repeat(length),
         }),
       );
-    const refusal = {
+    const rejection = {
       errors: [
         {
           message: "the values of the operation are larger than 16000 bytes",
@@ -847,10 +848,10 @@ describe("GraphQL", () => {
           x: "x".repeat(length),
         }),
       );
-    expect((await postMany(3300)).json()).toEqual(refusal);
+    expect((await postMany(3300)).json()).toEqual(rejection);
     for (let i = 0; i < 2; i++) {
       expect((await postMany(3000)).json()).toEqual({ data: { artist: [] } });
-      expect((await postMany(3300)).json()).toEqual(refusal);
+      expect((await postMany(3300)).json()).toEqual(rejection);
     }
   });
 
@@ -860,7 +861,7 @@ describe("GraphQL", () => {
     const tags = (n: number) => Array.from({ length: 10 * n }, (_, i) => `t${i}`);
     const query = (n: number, declarations: string) =>
       `query (${declarations}) { album(where: {_or: [${uses(n)} {unknown: {}}]}) { id } }`;
-    // the last condition is refused after the lists have been converted
+    // the last condition is rejected after the lists have been converted
     const errorMessage = "field 'unknown' not found in type: 'album_bool_exp'";
     const answer = await askInLinearTime(
       (n) => post(usualGraphql, asBody(query(n, "$ids: [Int!] $tags: [String!]"), { ids: ids(n), tags: tags(n) })),
@@ -887,10 +888,10 @@ describe("GraphQL", () => {
     );
     expect(answer.json().data.artist).toHaveLength(4);
     const wrong = Array.from({ length: 20 }, (_, i) => (i === 7 ? [] : i));
-    const refusal = (
+    const rejection = (
       await post(graphql, asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", { v: wrong }))
     ).json();
-    expect(refusal.errors[0].extensions).toEqual({
+    expect(rejection.errors[0].extensions).toEqual({
       path: "$.selectionSet.artist.args.where.id._in[7]",
       code: "parse-failed",
     });
@@ -912,7 +913,7 @@ describe("batches", () => {
     ],
   };
 
-  test("G-LIM-6 requests of a batch after the limit of bytes are refused and do not run", async () => {
+  test("G-LIM-6 requests of a batch after the limit of bytes are rejected and do not run", async () => {
     const large = { query: "{ __schema { types { name kind description } } }" };
     const write = {
       query: 'mutation { update_artist(where: {id: {_eq: 1}}, _set: {country: "XX"}) { affected_rows } }',

@@ -119,7 +119,7 @@ const graphql = (body: unknown): TextRequest => ({
 });
 
 describe("R-LIM-10 the time for a text grows linearly with its length", () => {
-  test.each(Object.entries(PLACES))("%s", async (_name, carry) => {
+  test.each(Object.entries(PLACES))("R-LIM-10 %s", async (_name, carry) => {
     const ask = async (length: number): Promise<void> => {
       const texts = PIECES.map((piece) => `${piece.repeat(length / piece.length)}!`);
       // an unterminated string with positions at which another could begin

@@ -39,7 +39,7 @@ interface SeenSession {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-interface Refusal {
+interface Rejection {
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -47,23 +47,23 @@ interface Refusal {
 
 interface Outcome {
   readonly session?: SeenSession;
-  readonly rest?: Refusal;
-  /** The refusal of GraphQL. `status` is that of `/v1alpha1/graphql`. */
-  readonly graphql?: Refusal;
+  readonly rest?: Rejection;
+  /** The rejection of GraphQL. `status` is that of `/v1alpha1/graphql`. */
+  readonly graphql?: Rejection;
 }
 
-const outcomeOf = (
+const buildOutcome = (
   user: string,
   role: string,
   userId: string | null = null,
   claims: Readonly<Record<string, unknown>> = { role },
 ): Outcome => ({ session: { user, role, userId, claims } });
 
-const NOBODY = outcomeOf("music_nobody", "music_nobody");
-const TOKEN = outcomeOf("music_reader", "music_reader", "7", { ...CLAIMS, role: "music_reader" });
-const OTHER_ROLE = outcomeOf("music_editor", "music_editor", "7", { ...CLAIMS, role: "music_editor" });
-const ADMIN = outcomeOf("postgres", "admin", "99");
-const ADMIN_AS_ROLE = outcomeOf("music_reader", "music_reader", "99");
+const NOBODY = buildOutcome("music_nobody", "music_nobody");
+const TOKEN = buildOutcome("music_reader", "music_reader", "7", { ...CLAIMS, role: "music_reader" });
+const OTHER_ROLE = buildOutcome("music_editor", "music_editor", "7", { ...CLAIMS, role: "music_editor" });
+const ADMIN = buildOutcome("postgres", "admin", "99");
+const ADMIN_AS_ROLE = buildOutcome("music_reader", "music_reader", "99");
 const BAD_TOKEN: Outcome = {
   rest: { status: 401, code: "PGRST301", message: "No suitable key or wrong key type" },
   graphql: { status: 400, code: "invalid-jwt", message: "Could not verify JWT: JWSError JWSInvalidSignature" },
@@ -80,7 +80,7 @@ const closedOutcome = (message: string, code: string, status: number): Outcome =
   rest: { status: 401, code: "PGRST302", message: "Anonymous access is disabled" },
   graphql: { status, code, message },
 });
-const NO_SECRET_TO_READ: Refusal = { status: 500, code: "PGRST300", message: "Server lacks JWT secret" };
+const NO_SECRET_TO_READ: Rejection = { status: 500, code: "PGRST300", message: "Server lacks JWT secret" };
 
 const SECURED_OUTCOMES: Record<Caller, Outcome> = {
   anonymous: NOBODY,

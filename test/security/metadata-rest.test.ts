@@ -8,7 +8,7 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 import {
   array,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
@@ -16,7 +16,7 @@ import {
   fullPermission,
 } from "../support/metadata-document.ts";
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [
     table("album", {
       object_relationships: [object("artist", "artist_id")],
@@ -92,7 +92,7 @@ const asRole = (role: string, artist?: string) => ({
 const reader = asRole("reader");
 const owner = asRole("owner", "1");
 const representation = { headers: { ...owner.headers, prefer: "return=representation" } };
-const refusal: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
+const rejection: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
   {
@@ -127,45 +127,45 @@ cases(api, [
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in select",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in select",
     request: "GET /album?select=price",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in a filter",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in a filter",
     request: "GET /album?select=id&price=gt.10",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in a logic tree",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in a logic tree",
     request: "GET /album?select=id&or=(id.eq.1,not.and(price.gt.10,id.gt.0))",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in an order",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in an order",
     request: "GET /album?select=id&order=price",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused with a cast",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected with a cast",
     request: "GET /album?select=id,x:price::text",
   },
-  { ...reader, ...refusal, title: "G-PRM-6 a table without permission is refused", request: "GET /specimen" },
+  { ...reader, ...rejection, title: "G-PRM-6 a table without permission is rejected", request: "GET /specimen" },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a view without permission over permitted tables is refused",
+    ...rejection,
+    title: "G-PRM-6 a view without permission over permitted tables is rejected",
     request: "GET /artist_total",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 an aggregate without permission is refused",
+    ...rejection,
+    title: "G-PRM-6 an aggregate without permission is rejected",
     request: "GET /album?select=count()",
   },
   {
@@ -176,8 +176,8 @@ cases(api, [
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 an aggregate without permission is refused in an embed",
+    ...rejection,
+    title: "G-PRM-6 an aggregate without permission is rejected in an embed",
     request: "GET /artist?select=id,album(count())",
   },
   {
@@ -214,20 +214,20 @@ cases(api, [
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in an embed",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in an embed",
     request: "GET /artist?select=id,album(price)",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in a filter on an embed",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in a filter on an embed",
     request: "GET /artist?select=id,album(id)&album.price=gt.1",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 a column without permission is refused in a spread",
+    ...rejection,
+    title: "G-PRM-6 a column without permission is rejected in a spread",
     request: "GET /album?select=id,...artist(country)",
   },
   {
@@ -238,14 +238,14 @@ cases(api, [
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 an embed of a table without permission is refused",
+    ...rejection,
+    title: "G-PRM-6 an embed of a table without permission is rejected",
     request: "GET /person?select=id,passport(number)",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 an embed through a junction without permission is refused",
+    ...rejection,
+    title: "G-PRM-6 an embed through a junction without permission is rejected",
     request: "GET /playlist?select=name,song(title)",
   },
   {
@@ -262,20 +262,20 @@ cases(api, [
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-CF-6 a computed field without permission is refused",
+    ...rejection,
+    title: "G-CF-6 a computed field without permission is rejected",
     request: "GET /person?select=id,person_score",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-CF-6 a computed field that the metadata does not list is refused",
+    ...rejection,
+    title: "G-CF-6 a computed field that the metadata does not list is rejected",
     request: "GET /person?select=id,person_card",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-CF-6 a computed field without permission is refused in a filter",
+    ...rejection,
+    title: "G-CF-6 a computed field without permission is rejected in a filter",
     request: "GET /person?select=id&person_score=gt.1",
   },
   {
@@ -286,26 +286,26 @@ cases(api, [
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-FN-8 a column without permission is refused in the rows of a function",
+    ...rejection,
+    title: "G-FN-8 a column without permission is rejected in the rows of a function",
     request: "GET /rpc/search_albums?term=a&select=price",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-FN-8 a function that the metadata does not list is refused",
+    ...rejection,
+    title: "G-FN-8 a function that the metadata does not list is rejected",
     request: "GET /rpc/live_albums",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-FN-8 a function of scalar values without permission is refused",
+    ...rejection,
+    title: "G-FN-8 a function of scalar values without permission is rejected",
     request: "GET /rpc/scalar_answer",
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-FN-8 a function that writes is refused without permission",
+    ...rejection,
+    title: "G-FN-8 a function that writes is rejected without permission",
     request: "POST /rpc/sell_album",
     body: { album_id: 1 },
   },
@@ -332,7 +332,7 @@ cases(api, [
   },
   {
     ...owner,
-    title: "G-PRM-9 an insert that violates the check is refused",
+    title: "G-PRM-9 an insert that violates the check is rejected",
     request: "POST /album",
     body: { title: "x", price: 0 },
     status: 403,
@@ -340,29 +340,29 @@ cases(api, [
   },
   {
     ...owner,
-    ...refusal,
+    ...rejection,
     title: "G-PRE-2 an insert may not set a column that has a preset",
     request: "POST /album",
     body: { title: "x", price: 1, artist_id: 2 },
   },
   {
     ...owner,
-    ...refusal,
+    ...rejection,
     title: "G-PRM-6 an insert may not set a column without permission",
     request: "POST /album",
     body: { title: "x", price: 1, sold: 2 },
   },
   {
     ...reader,
-    ...refusal,
-    title: "G-PRM-6 an insert without permission is refused",
+    ...rejection,
+    title: "G-PRM-6 an insert without permission is rejected",
     request: "POST /album",
     body: { title: "x" },
   },
   {
     headers: { ...asRole("blind").headers, prefer: "return=representation" },
-    ...refusal,
-    title: "G-PRM-6 a representation is refused for a role without select permission",
+    ...rejection,
+    title: "G-PRM-6 a representation is rejected for a role without select permission",
     request: "POST /album",
     body: { title: "x", artist_id: 1 },
   },
@@ -383,15 +383,15 @@ cases(api, [
   },
   {
     ...owner,
-    title: "G-PRM-9 an update that violates the check is refused",
+    title: "G-PRM-9 an update that violates the check is rejected",
     request: "PATCH /album?id=eq.1",
     body: { price: 100 },
     status: 403,
   },
   {
     ...owner,
-    ...refusal,
-    title: "G-PRM-6 an update of a column without permission is refused",
+    ...rejection,
+    title: "G-PRM-6 an update of a column without permission is rejected",
     request: "PATCH /album?id=eq.1",
     body: { artist_id: 2 },
   },
@@ -403,8 +403,8 @@ cases(api, [
   },
   {
     ...asRole("blind"),
-    ...refusal,
-    title: "G-PRM-6 a delete with a filter on an unreadable column is refused",
+    ...rejection,
+    title: "G-PRM-6 a delete with a filter on an unreadable column is rejected",
     request: "DELETE /album?price=gt.0",
   },
   {
@@ -415,8 +415,8 @@ cases(api, [
   },
   {
     ...asRole("backend"),
-    ...refusal,
-    title: "G-PRM-11 a backend-only permission is refused without the header",
+    ...rejection,
+    title: "G-PRM-11 a backend-only permission is rejected without the header",
     request: "DELETE /album",
   },
   {
@@ -480,7 +480,7 @@ cases(api, [
 test("G-PRM-3 without the option REST follows the grants of the database", async () => {
   const plain = await startApi(
     forGraphql({
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("song", { select_permissions: permissions({ music_reader: { columns: ["id"], filter: { id: 1 } } }) }),
       ]),
     }),
@@ -497,7 +497,7 @@ test("G-PRM-9 G-UPS-4 an upsert through a view without system columns is checked
     forGraphql({
       dbTxEnd: "rollback",
       metadataPermissionsForRest: true,
-      metadata: documentOf([
+      metadata: buildMetadataDocument([
         table("album_sheet", {
           computed_fields: [{ name: "cost", definition: { function: "sheet_cost" } }],
           select_permissions: permissions({ writer: fullPermission }),

@@ -5,8 +5,8 @@
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type Answer, type TestApi } from "../support/api.ts";
-import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
-import { schemaOf } from "../support/schema.ts";
+import { buildMetadataDocument, object, permissions, table } from "../support/metadata-document.ts";
+import { fetchSchema } from "../support/schema.ts";
 
 const role = `names_reader_${process.pid}`;
 const blindRole = `names_blind_${process.pid}`;
@@ -16,7 +16,7 @@ const all = { columns: "*", filter: {} };
 const partialPermission = { columns: ["id", "name"], filter: {}, limit: 2 };
 const ownFilter = { owner: { _eq: "X-Session-User-Id" } };
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [
     table("hush.account", {
       array_relationships: [
@@ -176,7 +176,7 @@ const HOSTILE = [
 
 interface Place {
   readonly title: string;
-  /** The name of the row in the message. Undefined if another refusal is expected. */
+  /** The name of the row in the message. Undefined if another rejection is expected. */
   readonly row?: string;
   readonly method?: string;
   /** The path for a name, quoted and percent-encoded. */
@@ -334,7 +334,7 @@ describe.each(surfaces)("names by %s", (_title, api, acting) => {
       body: place.body?.(name),
     });
 
-  test.each(PLACES)("R-NAM-1 R-NAM-1a R-NAM-2 an unknown name is refused like a hidden one: $title", async (place) => {
+  test.each(PLACES)("R-NAM-1 R-NAM-1a R-NAM-2 an unknown name is rejected like a hidden one: $title", async (place) => {
     for (const name of HOSTILE) {
       if (name === "count" && place.counts === true && api === byGrants) continue;
       const answer = await send(place, name);
@@ -384,7 +384,7 @@ describe("R-NAM-7 system columns", () => {
   ];
 
   test.each(everyone)(
-    "a caller who may read the whole table by %s may read system columns",
+    "R-NAM-7b a caller who may read the whole table by %s may read system columns",
     async (_title, api, may, mayNot) => {
       for (const name of SYSTEM)
         for (const path of paths(name)) {
@@ -392,8 +392,8 @@ describe("R-NAM-7 system columns", () => {
           expect(answer.status, `${path}: ${answer.text}`).toBe(200);
           if (path.startsWith("/account?select=id,ctid")) expect(answer.json()).toEqual([{ id: 1, ctid: "(0,1)" }]);
           for (const otherRole of mayNot) {
-            const refusal = await api.get(path, { headers: asAdmin(otherRole) });
-            expect([refusal.status, refusal.json().code], `${path} as ${otherRole}`).toEqual([403, "42501"]);
+            const rejection = await api.get(path, { headers: asAdmin(otherRole) });
+            expect([rejection.status, rejection.json().code], `${path} as ${otherRole}`).toEqual([403, "42501"]);
           }
         }
       const [row] = (await api.get("/account?select=tableoid::regclass&id=eq.1", { headers: asAdmin(may) })).json();
@@ -402,7 +402,7 @@ describe("R-NAM-7 system columns", () => {
   );
 
   test.each(everyone)(
-    "by %s system columns are not in a star, a view or the result of a function",
+    "R-NAM-7 by %s system columns are not in a star, a view or the result of a function",
     async (_title, api, may) => {
       const get = async (path: string) => (await api.get(path, { headers: asAdmin(may) })).json();
       expect(Object.keys((await get("/account"))[0])).toEqual(["id", "name", "secret", "owner"]);
@@ -433,7 +433,7 @@ describe("R-NAM-7 system columns", () => {
     expect((await patch(changedRow.xmin)).json()).toHaveLength(1);
   });
 
-  test("writes return system columns, also beside all columns", async () => {
+  test("R-NAM-7 writes return system columns, also beside all columns", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, resolution=merge-duplicates" };
     const [note] = (await byGrants.get("/note?id=eq.3", { headers })).json();
     const writes = [
@@ -475,7 +475,7 @@ describe("R-NAM-7 system columns", () => {
     expect((await write("reader", "id,xmin")).code).toBe("42501");
   });
 
-  test("views have no system columns", async () => {
+  test("R-NAM-7 views have no system columns", async () => {
     for (const name of SYSTEM)
       expect((await byGrants.get(`/account_view?select=${name}`, { headers: asAdmin(fullRole) })).json().code).toBe(
         "42703",
@@ -496,10 +496,10 @@ test("R-NAM-1 R-NAM-1b no statement checks whether a name exists", async () => {
 });
 
 describe("R-NAM-3 hints", () => {
-  const hintOf = async (api: TestApi, path: string, roleName: string) =>
+  const fetchHint = async (api: TestApi, path: string, roleName: string) =>
     (await api.get(path, { headers: asAdmin(roleName) })).json().hint;
 
-  test("hints are those of PostgreSQL for a caller who may read all columns", async () => {
+  test("R-NAM-3 hints are those of PostgreSQL for a caller who may read all columns", async () => {
     for (const name of [
       "nmae",
       "nam",
@@ -528,22 +528,22 @@ describe("R-NAM-3 hints", () => {
   test.each([
     ["grants", byGrants, role],
     ["permissions of the metadata", byMetadata, "reader"],
-  ] as const)("hints name only readable columns by %s", async (_title, api, roleName) => {
-    expect(await hintOf(api, "/account?select=nmae", roleName)).toBe(
+  ] as const)("R-NAM-3 hints name only readable columns by %s", async (_title, api, roleName) => {
+    expect(await fetchHint(api, "/account?select=nmae", roleName)).toBe(
       'Perhaps you meant to reference the column "account.name".',
     );
-    expect(await hintOf(api, "/account?select=secrt", roleName)).toBeNull();
-    expect(await hintOf(api, "/account?ownr=eq.1", roleName)).toBeNull();
-    expect(await hintOf(api, "/account?select=id,note(hiden)", roleName)).toBeNull();
-    expect(await hintOf(api, "/account?select=id,note(bdy)", roleName)).toBe(
+    expect(await fetchHint(api, "/account?select=secrt", roleName)).toBeNull();
+    expect(await fetchHint(api, "/account?ownr=eq.1", roleName)).toBeNull();
+    expect(await fetchHint(api, "/account?select=id,note(hiden)", roleName)).toBeNull();
+    expect(await fetchHint(api, "/account?select=id,note(bdy)", roleName)).toBe(
       'Perhaps you meant to reference the column "note_1.body".',
     );
-    expect(await hintOf(api, "/account_view?select=secrt", roleName)).toBeNull();
-    expect(await hintOf(api, "/rpc/accounts?select=secrt", roleName)).toBeNull();
-    expect(await hintOf(api, "/rpc/pairs?select=nam", roleName)).toBe(
+    expect(await fetchHint(api, "/account_view?select=secrt", roleName)).toBeNull();
+    expect(await fetchHint(api, "/rpc/accounts?select=secrt", roleName)).toBeNull();
+    expect(await fetchHint(api, "/rpc/pairs?select=nam", roleName)).toBe(
       'Perhaps you meant to reference the column "pgrst_call.name".',
     );
-    expect(await hintOf(api, "/note?select=id,account(title:name)&order=account(titel)", roleName)).toBe(
+    expect(await fetchHint(api, "/note?select=id,account(title:name)&order=account(titel)", roleName)).toBe(
       'Perhaps you meant to reference the column "note_account_1.title".',
     );
   });
@@ -563,25 +563,25 @@ describe("R-NAM-3 hints", () => {
 });
 
 describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
-  const hintOf = async (path: string, roleName: string) =>
+  const fetchHint = async (path: string, roleName: string) =>
     (await byMetadata.get(path, { headers: asAdmin(roleName) })).json().hint;
 
-  test("suggestions name only objects that the permissions of the metadata allow", async () => {
+  test("R-NAM-3c suggestions name only objects that the permissions of the metadata allow", async () => {
     for (const [path, hint] of [
       ["/valt", "Perhaps you meant the table 'hush.vault'"],
       ["/note?select=valt(note_id)", "Perhaps you meant 'vault' instead of 'valt'."],
     ] as const) {
-      expect(await hintOf(path, "everything"), path).toBe(hint);
-      expect(await hintOf(path, "reader"), path).toBeNull();
+      expect(await fetchHint(path, "everything"), path).toBe(hint);
+      expect(await fetchHint(path, "reader"), path).toBeNull();
     }
-    expect(await hintOf("/acount", "reader")).toBe("Perhaps you meant the table 'hush.account'");
-    expect(await hintOf("/rpc/acounts", "reader")).toBe("Perhaps you meant to call the function hush.accounts");
-    expect(await hintOf("/rpc/complan", "reader")).toBe("Perhaps you meant to call the function hush.complain");
-    expect(await hintOf("/rpc/complan", "keeper")).toBeNull();
-    expect(await hintOf("/rpc/complain?stat=1", "reader")).toBe(
+    expect(await fetchHint("/acount", "reader")).toBe("Perhaps you meant the table 'hush.account'");
+    expect(await fetchHint("/rpc/acounts", "reader")).toBe("Perhaps you meant to call the function hush.accounts");
+    expect(await fetchHint("/rpc/complan", "reader")).toBe("Perhaps you meant to call the function hush.complain");
+    expect(await fetchHint("/rpc/complan", "keeper")).toBeNull();
+    expect(await fetchHint("/rpc/complain?stat=1", "reader")).toBe(
       "Perhaps you meant to call the function hush.complain(state)",
     );
-    expect(await hintOf("/rpc/complain?stat=1", "keeper")).toBeNull();
+    expect(await fetchHint("/rpc/complain?stat=1", "keeper")).toBeNull();
   });
 });
 
@@ -589,7 +589,7 @@ describe("R-OPT-3 methods", () => {
   const allowedMethods = async (path: string, roleName: string) =>
     (await byMetadata.request("OPTIONS", path, { headers: asAdmin(roleName) })).headers["allow"];
 
-  test("methods are those that the permissions of the metadata allow", async () => {
+  test("R-OPT-3a methods are those that the permissions of the metadata allow", async () => {
     expect(await allowedMethods("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
     expect(await allowedMethods("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
     expect(await allowedMethods("/account", "blind")).toBe("OPTIONS,POST");
@@ -650,12 +650,12 @@ describe("R-NAM-3 descriptions", () => {
   });
 
   test("G-ENU-4 G-ENU-4a the description of a constraint names only columns of the role's schema", async () => {
-    const reader = await schemaOf(byMetadata, "reader");
+    const reader = await fetchSchema(byMetadata, "reader");
     expect(reader.description("hush_badge_constraint", "badge_code_key")).toBe(
       'unique or primary key constraint on columns "code"',
     );
     expect(reader.description("hush_badge_constraint", "badge_hidden_key")).toBe("unique or primary key constraint");
-    expect((await schemaOf(byMetadata, "everything")).description("hush_badge_constraint", "badge_hidden_key")).toBe(
+    expect((await fetchSchema(byMetadata, "everything")).description("hush_badge_constraint", "badge_hidden_key")).toBe(
       'unique or primary key constraint on columns "hidden"',
     );
   });
@@ -675,7 +675,7 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
   const get = (path: string, roleName = "reader", extraHeaders: Readonly<Record<string, string>> = {}) =>
     byMetadata.get(path, { headers: { ...asAdmin(roleName, { "user-id": "1" }), ...extraHeaders } });
 
-  test("permitted names are served", async () => {
+  test("R-NAM-2 permitted names are served", async () => {
     expect((await get("/account?order=id")).json()).toEqual([
       { id: 1, name: "Ann" },
       { id: 2, name: "Bob" },
@@ -686,7 +686,7 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
     ]);
   });
 
-  test("hidden names are refused in every position", async () => {
+  test("R-NAM-2 hidden names are rejected in every position", async () => {
     for (const place of PLACES) {
       if (!["account", "account_view", "accounts", "one"].includes(place.row ?? "")) continue;
       const answer = await byMetadata.request(place.method ?? "GET", place.path("secret"), {
@@ -701,7 +701,7 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
     }
   });
 
-  test("a conflict target needs a readable column", async () => {
+  test("R-NAM-2 a conflict target needs a readable column", async () => {
     const post = (target: string) =>
       byMetadata.post(`/badge?on_conflict=${target}`, {
         headers: { ...asAdmin("reader"), prefer: "resolution=ignore-duplicates" },
@@ -766,7 +766,7 @@ describe("R-NAM-6 relationships reveal the columns that they compare", () => {
     "GET /rpc/accounts?select=id,transfer!secret_payee(id)",
   ];
 
-  test("a relationship with a hidden column is refused in every position", async () => {
+  test("R-NAM-6 a relationship with a hidden column is rejected in every position", async () => {
     for (const request of HIDDEN_REQUESTS) {
       expect(await ask("reader", request), request).toBe("42501");
       expect(await ask("everything", request), request).toBe("answered");
@@ -775,7 +775,7 @@ describe("R-NAM-6 relationships reveal the columns that they compare", () => {
     expect(await ask("nameless", "GET /account?select=name,transfer!payer(id)")).toBe("42501");
   });
 
-  test("a relationship is served if all its columns are readable or the metadata names it", async () => {
+  test("R-NAM-6 a relationship is served if all its columns are readable or the metadata names it", async () => {
     for (const request of [
       "GET /transfer?select=id,account!payer(id)",
       "GET /account?select=id,transfer!payer(id)",
@@ -816,7 +816,7 @@ describe("R-NAM-4 details of constraints", () => {
     (await api.post(path, { headers: asAdmin(roleName, { "user-id": "1" }), body })).json();
   const failing = expect.stringContaining("Failing row contains");
 
-  test("the details of a failing row are for callers who may read all its columns", async () => {
+  test("R-NAM-4 the details of a failing row are for callers who may read all its columns", async () => {
     for (const body of [{ id: 9, name: null }, { id: 9 }]) {
       expect(await post(byMetadata, "reader", "/account", body)).toMatchObject({ code: "23502", details: null });
       expect(await post(byMetadata, "everything", "/account", body)).toMatchObject({ code: "23502", details: failing });
@@ -840,7 +840,7 @@ describe("R-NAM-4 details of constraints", () => {
     expect(patchAnswer.json()).toMatchObject({ code: "23502", details: null });
   });
 
-  test("the details of a duplicate key are for callers who may read its columns", async () => {
+  test("R-NAM-4 the details of a duplicate key are for callers who may read its columns", async () => {
     expect(await post(byMetadata, "reader", "/badge", { id: 1, code: "z" })).toMatchObject({
       code: "23505",
       details: "Key (id)=(1) already exists.",
@@ -856,7 +856,7 @@ describe("R-NAM-4 details of constraints", () => {
     expect(JSON.stringify(await post(byGrants, role, "/badge", { id: 9, code: "z" }))).not.toContain("classified");
   });
 
-  test("the details of an exclusion violation are shown to no caller", async () => {
+  test("R-NAM-4 the details of an exclusion violation are shown to no caller", async () => {
     await byGrants.sql("alter table hush.badge alter hidden drop default");
     expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", during: "[2,3)" })).toMatchObject({
       code: "23P01",
@@ -887,7 +887,7 @@ describe("R-NAM-4 details of constraints", () => {
     });
   });
 
-  test("details that a function raises are passed on", async () => {
+  test("R-NAM-4 details that a function raises are passed on", async () => {
     for (const state of ["23505", "23503", "23514"]) {
       const answer = (await byMetadata.get(`/rpc/complain?state=${state}`, { headers: asAdmin("reader") })).json();
       expect(answer).toEqual({ code: state, details: "my words", hint: "my hint", message: "mine" });
@@ -913,14 +913,14 @@ describe("R-NAM-5 the key in Location", () => {
     ["grants", byGrants, role, blindRole],
     ["permissions of the metadata", byMetadata, "reader", "blind"],
     ["a permission without the key", byMetadata, "everything", "nameless"],
-  ] as const)("Location has the key for callers who may read it: %s", async (_title, api, may, mayNot) => {
+  ] as const)("R-NAM-5 Location has the key for callers who may read it: %s", async (_title, api, may, mayNot) => {
     const answer = await post(api, may);
     expect([answer.status, answer.headers["location"]]).toEqual([201, "/account?id=eq.9"]);
-    const refusal = await post(api, mayNot);
-    expect([refusal.status, refusal.json().code, refusal.headers["location"]]).toEqual([403, "42501", undefined]);
+    const rejection = await post(api, mayNot);
+    expect([rejection.status, rejection.json().code, rejection.headers["location"]]).toEqual([403, "42501", undefined]);
   });
 
-  test("a write without Location needs no SELECT", async () => {
+  test("R-NAM-5 a write without Location needs no SELECT", async () => {
     for (const [api, roleName] of [
       [byGrants, blindRole],
       [byMetadata, "blind"],

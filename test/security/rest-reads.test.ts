@@ -76,7 +76,7 @@ describe.each(HOSTILE_STRINGS)("%j", (text) => {
     expect((await send(`/vessels?order=${encode(`specs->>${name}`)},id&select=id`)).json()).toHaveLength(3);
   });
 
-  test("R-SEL-4 a hostile string as the type of a cast is refused", async () => {
+  test("R-SEL-4 a hostile string as the type of a cast is rejected", async () => {
     for (const path of [
       `/vessels?select=${encode(`name::${text}`)}`,
       `/vessels?select=${encode(`tonnage.sum()::${text}`)}`,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, literal, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
+import { definePlugin, quoteLiteral, RelApiError, sql, Stage, tokenRejected, without } from "../../core/index.ts";
 import type { TokenRules } from "../../plugins/auth/api.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
 import {
@@ -27,7 +27,7 @@ export const apiKeys = (roleOfKey: ReadonlyMap<string, string>) =>
         const key = credentials.header("x-api-key");
         if (key === undefined) return undefined; // the scheme does not apply, so the next one runs
         const role = roleOfKey.get(createHash("sha256").update(key).digest("hex"));
-        if (role === undefined) throw tokenRefused("unknown API key");
+        if (role === undefined) throw tokenRejected("unknown API key");
         return { role, databaseRole: role, isAdmin: false, claims: { role }, variables: { "x-session-role": role } };
       });
     },
@@ -55,7 +55,7 @@ describe("an auth scheme of a plugin", () => {
         "request.jwt.claims": '{"role":"music_reader"}',
       });
   });
-  test("R-AUT-9 G-AUTH-6 an invalid credential of the scheme is refused, also beside a valid token", async () => {
+  test("R-AUT-9 G-AUTH-6 an invalid credential of the scheme is rejected, also beside a valid token", async () => {
     const headers = { "X-Api-Key": "guess", ...bearer({ role: "music_reader" }) };
     const onRest = await callRest(api, headers);
     expect(onRest.status).toBe(401);
@@ -77,7 +77,7 @@ describe("an auth scheme of a plugin", () => {
       "postgres",
     );
   });
-  test("the guide contains the scheme of this test", () => {
+  test("X-AUTH-1 the guide contains the scheme of this test", () => {
     const schemeIn = (path: string): string =>
       /export const apiKeys[^]*?\n {2}\}\);\n/.exec(readFileSync(new URL(path, import.meta.url), "utf8"))?.[0] ?? path;
     expect(schemeIn("../../docs/guides/write-an-auth-scheme.md")).toBe(schemeIn("./schemes.test.ts"));
@@ -104,7 +104,7 @@ describe("each scheme is a plugin of its own", () => {
       "music_nobody",
     );
   });
-  test("R-AUT-6 without anonymous a caller without a credential is refused", async () => {
+  test("R-AUT-6 without anonymous a caller without a credential is rejected", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("anonymous")] }));
     const answer = await callRest(api);
     expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
@@ -150,7 +150,7 @@ describe("a scheme that queries the database", () => {
         hooks.authorize.tapPromise("look-up", async (credentials) => {
           if (credentials.header("x-api-key") === undefined) return undefined;
           await context.query(text);
-          throw tokenRefused("unknown API key");
+          throw tokenRejected("unknown API key");
         });
       },
     });
@@ -207,7 +207,7 @@ describe("a scheme that queries the database", () => {
       const api = await startApi(
         forGraphql({
           anonRole: "music_nobody",
-          parts: [lookUp(sql`select public.raise_state(${literal(sqlstate)}, 'secret words')`), states],
+          parts: [lookUp(sql`select public.raise_state(${quoteLiteral(sqlstate)}, 'secret words')`), states],
           logger: createLogger({}),
         }),
       );
@@ -224,30 +224,31 @@ describe("a scheme that queries the database", () => {
     await api.close();
   });
 
-  test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are passed on", async () => {
+  test("R-AUT-13 an error that SQL raises for the client, and a rejection of the scheme, are passed on", async () => {
     const raisingApi = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
     expect((await callRest(raisingApi, headers)).status).toBe(402);
     await raisingApi.close();
-    const refusingApi = await withScheme(sql`select 1`);
-    expect((await callRest(refusingApi, headers)).status).toBe(401);
-    const socket = await openSocket(refusingApi);
+    const rejectingApi = await withScheme(sql`select 1`);
+    expect((await callRest(rejectingApi, headers)).status).toBe(401);
+    const socket = await openSocket(rejectingApi);
     socket.send({ type: "connection_init", payload: headers });
     expect((await socket.closed).code).toBe(4403);
-    await refusingApi.close();
+    await rejectingApi.close();
   });
 });
 
 describe("a surface with credential rules of its own", () => {
-  const refusalOf = (message: string): RelApiError => new RelApiError({ code: "soap-refused", status: 402, message });
+  const createSoapError = (message: string): RelApiError =>
+    new RelApiError({ code: "soap-refused", status: 402, message });
 
   /** `Authorization: Soap eyJ…`, the role in the claim `soap`. */
   const rules: TokenRules = {
     readBearer: (value) => /^Soap (.*)$/.exec(value)?.[1],
-    createFailureError: ({ kind }) => refusalOf(`failed: ${kind}`),
-    createSeveralTokensError: () => refusalOf("several"),
-    createUnknownIssuerError: () => refusalOf("strange"),
+    createFailureError: ({ kind }) => createSoapError(`failed: ${kind}`),
+    createSeveralTokensError: () => createSoapError("several"),
+    createUnknownIssuerError: () => createSoapError("strange"),
     checkClaims: ({ audiences }) => {
-      if (audiences === "wrong") throw refusalOf("no audience");
+      if (audiences === "wrong") throw createSoapError("no audience");
     },
     grant: ({ claims }) => ({
       defaultRole: String(claims["soap"]),
@@ -255,7 +256,7 @@ describe("a surface with credential rules of its own", () => {
       claims: new Map([["x-session-brand", "Marseille"]]),
     }),
     chooseRole: ({ defaultRole }) => defaultRole,
-    createMissingCredentialError: ({ acceptsTokens }) => refusalOf(`nobody, tokens ${acceptsTokens}`),
+    createMissingCredentialError: ({ acceptsTokens }) => createSoapError(`nobody, tokens ${acceptsTokens}`),
   };
   const soap = definePlugin({
     name: "soap",
@@ -274,7 +275,7 @@ describe("a surface with credential rules of its own", () => {
       }),
   });
 
-  test("X-AUTH-2 a surface reads and refuses its own credentials by its own rules, and others by theirs", async () => {
+  test("X-AUTH-2 a surface reads and rejects its own credentials by its own rules, and others by theirs", async () => {
     const api = await startApi(forGraphql({ anonRole: undefined, parts: [soap] }));
     const ask = async (authorization?: string): Promise<readonly [number, string]> => {
       const answer = await api.get("/soap", { headers: authorization === undefined ? {} : { authorization } });

@@ -7,7 +7,7 @@ import { openEvents } from "../support/live.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { watchExecutions } from "../support/context.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -192,7 +192,7 @@ describe("G-SUB-10 rows of each caller", async () => {
       test(`G-SUB-10 each caller receives only their own rows over ${REST.name}: ${path}`, () =>
         compare(api, REST, path, differ, CHANGE));
 
-  test("G-SUB-10 a function of any row, selected as a column, is refused or answered for each caller", async () => {
+  test("G-SUB-10 a function of any row, selected as a column, is rejected or answered for each caller", async () => {
     const [ada, bo] = await Promise.all(
       ["ada", "bo"].map((user) => REST.askOnce(api, user, "/note?select=whoami&limit=1")),
     );
@@ -278,7 +278,7 @@ describe("G-SUB-10 proven statements are shared", () => {
   const SUBSCRIBERS = 30;
 
   /** The distinct runs that a change causes, regardless of their repetitions. */
-  const runsOf = async (api: TestApi, query: string, role: string): Promise<number> => {
+  const countRuns = async (api: TestApi, query: string, role: string): Promise<number> => {
     const streams = await Promise.all(
       Array.from({ length: SUBSCRIBERS }, async (_, i) => {
         const socket = await openSocket(api);
@@ -298,12 +298,12 @@ describe("G-SUB-10 proven statements are shared", () => {
 
   test("G-SUB-10 callers of one role share a statement unless it depends on the caller", async () => {
     const api = await startApi({ ...OPTIONS, parts: [counting] });
-    expect(await runsOf(api, "{ duo_counted { n } }", ROLE)).toBeLessThan(4);
+    expect(await countRuns(api, "{ duo_counted { n } }", ROLE)).toBeLessThan(4);
     await database.query(
       "create view duo.counted_view as select n from duo.counted; grant select on duo.counted_view to sea_anon",
     );
     await api.reload();
-    expect(await runsOf(api, "{ duo_counted_view { n } }", ROLE)).toBeGreaterThanOrEqual(SUBSCRIBERS);
+    expect(await countRuns(api, "{ duo_counted_view { n } }", ROLE)).toBeGreaterThanOrEqual(SUBSCRIBERS);
     await api.close();
   });
 
@@ -317,7 +317,7 @@ describe("G-SUB-10 proven statements are shared", () => {
         }),
       }),
     ];
-    const api = await startApi({ ...OPTIONS, parts: [counting], metadata: documentOf(tables) });
+    const api = await startApi({ ...OPTIONS, parts: [counting], metadata: buildMetadataDocument(tables) });
     const asReader = async (user: string) => {
       const socket = await openSocket(api);
       await socket.init({ headers: asAdmin("reader", { "user-id": user }) });
@@ -330,7 +330,7 @@ describe("G-SUB-10 proven statements are shared", () => {
       expect(message.payload).toEqual({ data: { duo_note: user === "nobody" ? [] : [{ owner: user }] } });
       await socket.close();
     }
-    expect(await runsOf(api, "{ duo_counted { n } }", "reader")).toBeLessThan(4);
+    expect(await countRuns(api, "{ duo_counted { n } }", "reader")).toBeLessThan(4);
     await api.close();
   });
 });

@@ -248,8 +248,8 @@ test("R-TX-11 the requests of these tests have different responses for the two r
   for (const request of [...REST, ...GRAPHQL]) {
     for (const role of [OWNER_ROLE, OTHER_ROLE]) {
       const { status, text } = await ask(cold, role, request);
-      const isRefused = status >= 400 || text.includes('"errors"');
-      if (isRefused !== (role === OTHER_ROLE && !COMMON.has(request)))
+      const isRejected = status >= 400 || text.includes('"errors"');
+      if (isRejected !== (role === OTHER_ROLE && !COMMON.has(request)))
         misjudgements.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
     }
   }
@@ -328,12 +328,12 @@ describe("R-TX-12 a role that the transaction switches", () => {
   );
 
   test("R-TX-12 no statement after user-defined code in the same transaction is prepared", async () => {
-    const statementsOf = async (api: TestApi): Promise<string[]> =>
+    const fetchStatements = async (api: TestApi): Promise<string[]> =>
       (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER_ROLE }) })).json() as string[];
     const api = await startWarm({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
     const switchingRequest = asCaller(get("/told_notes"), { role: OTHER_ROLE, headers: { "x-act-as": OWNER_ROLE } });
     for (let i = 0; i < 3; i++) expect((await ask(api, OTHER_ROLE, switchingRequest)).status).toBe(200);
-    const texts = await statementsOf(api);
+    const texts = await fetchStatements(api);
     expect(texts.filter((text) => text.includes("told_notes"))).toEqual([]);
     expect(texts.filter((text) => text.includes("before"))).not.toEqual([]);
     await api.close();

@@ -6,14 +6,14 @@ import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { collectWarnings, documentOf, permissions, table } from "../support/metadata-document.ts";
+import { collectWarnings, buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
-const metadata = documentOf(
+const metadata = buildMetadataDocument(
   [table("artist", { select_permissions: permissions({ reader: { columns: ["name"], filter: {} } }) })],
   {
     actions: [
@@ -169,7 +169,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await socket.close();
   });
 
-  test("X-ACT-12d before the installation a query has no call, and other operations are refused with the reason", async () => {
+  test("X-ACT-12d before the installation a query has no call, and other operations are rejected with the reason", async () => {
     const ownDatabase = await openDatabase();
     const bare = await startWithWebhooks({ ...options, on: ownDatabase, eventsInstall: false });
     const field = `order(id: "00000000-0000-0000-0000-000000000000") { errors }`;

@@ -27,7 +27,7 @@ test.each([
   await expect(startApi(forGraphql({ preset: compile(preset, { report: action }) }))).rejects.toThrow(message);
 });
 
-test("X-ACT-14 the name of a type or a long name is refused at the start", async () => {
+test("X-ACT-14 the name of a type or a long name is rejected at the start", async () => {
   const longName = "r".repeat(101);
   await expect(startApi(forGraphql({ preset: compile(plus, { Report: asynchronous }) }))).rejects.toThrow(
     "actions: Report: a type has that name in GraphQL",
@@ -103,7 +103,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect((await api.gql(`{ report(id: "${id}") { id } }`, {}, asAdmin("music_editor"))).errors).toHaveLength(1);
   });
 
-  test("X-ACT-16 arguments that the schema refuses are an error of the mutation, and others are converted", async () => {
+  test("X-ACT-16 arguments that the schema rejects are an error of the mutation, and others are converted", async () => {
     const inputs: unknown[] = [];
     const inputSchema = z.object({ year: z.string().max(5).transform(Number) });
     const run = ({ input }: AsynchronousActionRequest): { readonly rows: number } => {
@@ -111,8 +111,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       return { rows: 1 };
     };
     const api = await start(run, { inputSchema });
-    const refusal = await api.gql('mutation { report(year: "123456") }', {}, reader);
-    expect(refusal.errors).toMatchObject([{ extensions: { code: "validation-failed" } }]);
+    const rejection = await api.gql('mutation { report(year: "123456") }', {}, reader);
+    expect(rejection.errors).toMatchObject([{ extensions: { code: "validation-failed" } }]);
     const id = (await api.gql('mutation { report(year: "12345") }', {}, reader)).data.report;
     expect(await findEnded(api, id)).toMatchObject({ errors: null, output: { rows: 1 } });
     expect(inputs).toEqual([{ year: 12345 }]);

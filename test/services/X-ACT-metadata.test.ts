@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
-import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, buildMetadataDocument, table, type Entry } from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
 import { temporaryFile, temporaryFolder } from "../support/temporary-files.ts";
 import {
@@ -26,7 +26,7 @@ const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';
 beforeEach(() => void (hook.answer = json({ value: "t" })));
 
 describe("metadata that does not fit", () => {
-  const problemsOf = async (metadata: Entry): Promise<readonly string[]> => {
+  const collectProblems = async (metadata: Entry): Promise<readonly string[]> => {
     const warnings = collectWarnings();
     await startWithWebhooks({ metadata, logger: warnings.logger });
     return warnings.all();
@@ -77,7 +77,9 @@ describe("metadata that does not fit", () => {
     const expected = distinctActions.map(([, message]) => message);
     process.env["ACTION_BROKEN"] = "a\nb";
     onTestFinished(() => void delete process.env["ACTION_BROKEN"]);
-    expect(await problemsOf(buildDocument([...distinctActions.map(([entry]) => entry), WEATHER]))).toEqual(expected);
+    expect(await collectProblems(buildDocument([...distinctActions.map(([entry]) => entry), WEATHER]))).toEqual(
+      expected,
+    );
   });
 
   test("X-ACT-8a unknown keys are in the log, and the action is served", async () => {
@@ -93,14 +95,14 @@ describe("metadata that does not fit", () => {
 
   test("X-ACT-8 lists of types that are not lists are reported", async () => {
     const types = { ...CUSTOM_TYPES, scalars: "Anything", enums: {} };
-    expect((await problemsOf(buildDocument([], types))).slice(0, 2)).toEqual([
+    expect((await collectProblems(buildDocument([], types))).slice(0, 2)).toEqual([
       "custom type enums: it is not a list; ignored",
       "custom type scalars: it is not a list; ignored",
     ]);
   });
 
   test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {
-    expect(await problemsOf(buildDocument([action({}, { name: "artist" }), LOGIN, LOGIN, WEATHER]))).toEqual([
+    expect(await collectProblems(buildDocument([action({}, { name: "artist" }), LOGIN, LOGIN, WEATHER]))).toEqual([
       "action artist: a table or function has that name in GraphQL; ignored",
       "action login: the name is taken; ignored",
     ]);
@@ -120,7 +122,7 @@ describe("metadata that does not fit", () => {
       enums: [{ name: "Value", values: [] }],
       scalars: [{ name: "Anything" }],
     };
-    expect(await problemsOf(buildDocument([LOGIN, WEATHER], types))).toEqual([
+    expect(await collectProblems(buildDocument([LOGIN, WEATHER], types))).toEqual([
       "custom type artist: a table or function has that name in GraphQL; ignored",
       "custom type Empty: it has no fields; ignored",
       "custom type Int: the name is taken; ignored",
@@ -178,7 +180,7 @@ describe("a project of Hasura's command line", () => {
 
 describe("the metadata API", () => {
   test("X-ACT-10 its commands create, change and drop actions, permissions and types", async () => {
-    const file = temporaryFile("metadata.json", JSON.stringify(documentOf([table("artist")])));
+    const file = temporaryFile("metadata.json", JSON.stringify(buildMetadataDocument([table("artist")])));
     const otherApi = await startWithWebhooks({ metadata: file });
     const run = (type: string, args: unknown): Promise<any> => runCommand(otherApi, type, args);
     const success = { message: "success" };

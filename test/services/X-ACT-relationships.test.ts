@@ -5,7 +5,14 @@ import { definePlugin } from "../../core/index.ts";
 import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
 import { asAdmin } from "../support/api.ts";
 import { watchExecutions } from "../support/context.ts";
-import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  collectWarnings,
+  buildMetadataDocument,
+  object,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
@@ -26,7 +33,7 @@ const RELATIONSHIPS = [
 ];
 
 const buildDocument = (relationships: readonly Entry[] = RELATIONSHIPS): Entry =>
-  documentOf(
+  buildMetadataDocument(
     [
       table("artist", {
         select_permissions: permissions({ reader: { columns: ["id", "name"], filter: { id: { _lte: 2 } } } }),

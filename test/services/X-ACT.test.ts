@@ -5,6 +5,7 @@ import { compose, without } from "../../core/index.ts";
 import { actions } from "../../plugins/services/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
+import { readError } from "../support/cases.ts";
 import { collectWarnings, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
@@ -29,8 +30,6 @@ beforeEach(() => {
   log.length = 0;
   hook.answer = json({ value: "t" });
 });
-
-const errorOf = ({ errors }: any): unknown => errors[0];
 
 describe("the fields", () => {
   test("X-ACT-1 X-ACT-2 an action is a field of its root, with its arguments, output type and comment", async () => {
@@ -90,7 +89,7 @@ describe("the fields", () => {
     const ordinary = await startWithRole({});
     expect((await ordinary.gql("{ artist { id } }", {}, headers)).errors).toBeUndefined();
     for (const document of [LOG_IN, "mutation { ping }"])
-      expect(errorOf(await ordinary.gql(document, {}, headers))).toMatchObject({ message: "no mutations exist" });
+      expect(readError(await ordinary.gql(document, {}, headers))).toMatchObject({ message: "no mutations exist" });
     expect(hook.requests).toEqual([]);
     const administrator = await startWithRole({ adminRoleInTokens: true });
     expect((await administrator.gql("mutation { ping }", {}, headers)).data).toEqual({ ping: 1 });
@@ -98,7 +97,7 @@ describe("the fields", () => {
   });
 
   test("X-ACT-3 a role with only actions reads no tables", async () => {
-    expect(errorOf(await api.gql("{ artist { id } }", {}, asAdmin("guest")))).toMatchObject({
+    expect(readError(await api.gql("{ artist { id } }", {}, asAdmin("guest")))).toMatchObject({
       message: `field 'artist' not found in type: 'query_root'`,
     });
   });
@@ -178,7 +177,7 @@ describe("the call", () => {
     expect(answer.text).toBe('{"data":{"login":{"n":12345678901234567890.5}}}');
   });
 
-  test("X-ACT-4 arguments that do not fit are refused before the call", async () => {
+  test("X-ACT-4 arguments that do not fit are rejected before the call", async () => {
     for (const input of ["{name: 1}", "{}", '{name: "a", level: medium}', '{name: "a", other: 1}', "null"])
       expect((await api.gql(`mutation { login(login: ${input}) { value } }`, {}, reader)).errors).toHaveLength(1);
     expect(hook.requests).toEqual([]);
@@ -222,7 +221,7 @@ describe("the call", () => {
       {},
       reader,
     );
-    expect(errorOf(answer)).toMatchObject({ message: "no" });
+    expect(readError(answer)).toMatchObject({ message: "no" });
     expect(hook.requests).toHaveLength(1);
   });
 
@@ -238,7 +237,7 @@ describe("the call", () => {
     const answer = await api.gql(
       `mutation { a: ${insert("Before")} login(login: {name: "x"}) { value } b: ${insert("After")} }`,
     );
-    expect(errorOf(answer)).toMatchObject({ message: "no" });
+    expect(readError(answer)).toMatchObject({ message: "no" });
     expect(visibleRows).toEqual([{ name: "Before" }]);
     expect(await names()).toEqual(visibleRows);
     await api.sql("delete from artist where name = 'Before'");
@@ -275,7 +274,7 @@ describe("the errors", () => {
     ],
   ])("X-ACT-5 status 4xx with %j is an error of the client", async (answer, extensions) => {
     hook.answer = json(answer, 422);
-    expect(errorOf(await api.gql(LOG_IN, {}, reader))).toEqual({ message: "locked", extensions });
+    expect(readError(await api.gql(LOG_IN, {}, reader))).toEqual({ message: "locked", extensions });
     const response = await api.post("/v1/graphql", { headers: reader, body: { query: LOG_IN } });
     expect(response.status).toBe(200);
     expect(log).toEqual([]);
@@ -295,7 +294,7 @@ describe("the errors", () => {
     [null, `${INVALID}expecting a value for the result, but got null`],
   ])("X-ACT-6 the result %j does not fit the output type", async (answer, message) => {
     hook.answer = json(answer);
-    expect(errorOf(await api.gql(LOG_IN, {}, reader))).toEqual({
+    expect(readError(await api.gql(LOG_IN, {}, reader))).toEqual({
       message,
       extensions: { path: "$.selectionSet.login", code: "unexpected" },
     });
@@ -338,7 +337,7 @@ describe("the errors", () => {
     hook.answer = answer;
     log.length = 0;
     for (const attempt of [1, 2])
-      expect([attempt, errorOf(await otherApi.gql(LOG_IN, {}, reader))]).toEqual([
+      expect([attempt, readError(await otherApi.gql(LOG_IN, {}, reader))]).toEqual([
         attempt,
         { message, extensions: { path: "$.selectionSet.login", code: "unexpected" } },
       ]);
@@ -352,10 +351,10 @@ describe("the errors", () => {
     expect((await api.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "u" } });
   });
 
-  test("X-ACT-7 X-HTTP-4 a private address is refused, and the log says so", async () => {
+  test("X-ACT-7 X-HTTP-4 a private address is rejected, and the log says so", async () => {
     const otherApi = await start({ metadata: buildDocument(), webhookAllowedHosts: [] });
     log.length = 0;
-    expect(errorOf(await otherApi.gql(LOG_IN, {}, reader))).toMatchObject({
+    expect(readError(await otherApi.gql(LOG_IN, {}, reader))).toMatchObject({
       message: "http exception when calling webhook",
     });
     expect(log.join()).toContain("private address");
@@ -369,7 +368,7 @@ describe("the errors", () => {
     const clientAnswer = otherApi.gql(LOG_IN, {}, reader);
     await until(() => hook.requests.length === 1, "the webhook is called");
     expect((await otherApi.gql("{ artist(limit: 1) { id } }")).data.artist).toHaveLength(1);
-    expect(errorOf(await clientAnswer)).toMatchObject({ message: "http exception when calling webhook" });
+    expect(readError(await clientAnswer)).toMatchObject({ message: "http exception when calling webhook" });
     expect(log.join()).toContain("no complete answer within 1 s");
   });
 });
@@ -387,7 +386,7 @@ describe("cookies of the answer", () => {
   test.each([
     ["a mutation", LOG_IN, { value: "t" }, 200, cookies],
     ["a query", "{ weather }", ["fine"], 200, cookies],
-    ["a refusal", LOG_IN, { message: "no" }, 400, cookies],
+    ["a rejection", LOG_IN, { message: "no" }, 400, cookies],
     [
       "two actions",
       `mutation { a: ${LOG_IN.slice(11, -1)} b: ${LOG_IN.slice(11)}`,

@@ -185,7 +185,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await runCommand(api, "pg_get_event_by_id", { event_id })).toEqual({ event: null, invocations: [] });
   });
 
-  test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {
+  test("X-EVT-18 P-HAS-11 arguments that do not fit are rejected with their path", async () => {
     const api = await start();
     await runCommand(api, "pg_create_event_trigger", args);
     const answers = await Promise.all([

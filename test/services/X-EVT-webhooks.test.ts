@@ -5,7 +5,7 @@ import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { asAdmin, capabilities, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
@@ -27,7 +27,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       create table public.${name} (id int generated always as identity primary key, item text, price numeric);
       grant all on public.${name} to music_editor`);
     hook.requests.length = 0;
-    const metadata = documentOf([table(name, { event_triggers: triggers })]);
+    const metadata = buildMetadataDocument([table(name, { event_triggers: triggers })]);
     const api = await startLogged({ on: database, metadata, ...extraOptions });
     await until(async () => {
       const triggerRows = await database.query(
@@ -422,7 +422,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(await listAttempts("unread")).toMatchObject([{ status: 200, response: "{}", error: null }]);
     });
 
-    test("X-EVT-17 a private address is refused without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
+    test("X-EVT-17 a private address is rejected without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
       const api = await start("private_hook", [trigger("private")], { webhookAllowedHosts: [] });
       await database.query("insert into public.private_hook (item) values ('a')");
       await untilEvent("private", "dead", 1);

@@ -8,7 +8,7 @@ import { eventHandlers, type RowEvent, type TableEventHandlers } from "../../plu
 import { relapi, type Environment } from "../cli/run.ts";
 import { asAdmin, capabilities, rolledBack, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 import { startLogged, type LoggedApi } from "./start.ts";
@@ -222,7 +222,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { "public.order": { update: { handle, ordered: 1 } } },
         '"public.order".update has a value of ordered that is neither true nor false',
       ],
-    ])("X-EVT-2 %s is refused", (_, handlers, message) => {
+    ])("X-EVT-2 %s is rejected", (_, handlers, message) => {
       expect(() => eventHandlers(handlers as Handlers)).toThrow(`eventHandlers: ${message}`);
     });
 
@@ -381,8 +381,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         stdout: "removed 1 trigger; the events stay in the schema relapi\n",
       });
       expect(await ownDatabase.query("select from pg_trigger where tgname like 'relapi_event%'")).toEqual([]);
-      const refusal = await relapi(["events", "status"], { ...environment, PRESET: "full-compat" });
-      expect(refusal).toMatchObject({
+      const rejection = await relapi(["events", "status"], { ...environment, PRESET: "full-compat" });
+      expect(rejection).toMatchObject({
         code: 1,
         stderr: "relapi: the preset has no event triggers: run relapi --preset plus events …\n",
       });
@@ -400,7 +400,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await installs("nothing to install\n");
       await ownDatabase.query("create table public.announced (id int primary key)");
       const trigger = { name: "announced", webhook: "https://hook.example", definition: { insert: { columns: "*" } } };
-      const metadata = documentOf([table("announced", { event_triggers: [trigger] })]);
+      const metadata = buildMetadataDocument([table("announced", { event_triggers: [trigger] })]);
       const file = { METADATA: temporaryFile("metadata.json", JSON.stringify(metadata)) };
       await installs("installed 1 trigger\n", file);
       await ownDatabase.query("drop schema relapi cascade");
@@ -445,17 +445,17 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
 
-    test("X-EVT-4 further starts log a refused installation and a queue that cannot start once", async () => {
+    test("X-EVT-4 further starts log a rejected installation and a queue that cannot start once", async () => {
       const ownDatabase = await openDatabase();
       await ownDatabase.query("create table public.owned (id int primary key)");
       const first = await start({ "public.owned": { insert: nothing } }, { on: ownDatabase });
       await until(() => first.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await first.close();
       await ownDatabase.query(
-        "create table public.refused (id int primary key); grant all on public.refused to sea_login",
+        "create table public.rejected (id int primary key); grant all on public.rejected to sea_login",
       );
       const api = await start(
-        { "public.refused": { insert: nothing } },
+        { "public.rejected": { insert: nothing } },
         {
           on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
         },

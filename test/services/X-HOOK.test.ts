@@ -21,7 +21,7 @@ import {
   type TestApi,
 } from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, permissions, table } from "../support/metadata-document.ts";
 import {
   callGraphql,
   callRest,
@@ -96,13 +96,13 @@ describe("the settings", () => {
     expect(healthProblems?.list()).toEqual([]);
   });
 
-  test("X-HOOK-1 a webhook and tokens are refused at the start", async () => {
+  test("X-HOOK-1 a webhook and tokens are rejected at the start", async () => {
     await expect(start({ jwtSecret })).rejects.toThrow(
       "authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them",
     );
   });
 
-  test.each(["http://user:password@127.0.0.1/", "http://[nowhere/"])("X-HOOK-1 the URL %s is refused", async (url) => {
+  test.each(["http://user:password@127.0.0.1/", "http://[nowhere/"])("X-HOOK-1 the URL %s is rejected", async (url) => {
     await expect(start({ authHook: url })).rejects.toThrow(
       /^(?:plugin "auth-hook"[^]*)?authHook \(AUTH_HOOK\) must be an http or https URL without user and password$/,
     );
@@ -261,7 +261,9 @@ describe("the caller", () => {
 
   test("X-HOOK-5 the variables decide the rows of permissions in the metadata and of row policies", async () => {
     const permission = { columns: ["id"], filter: { artist_id: { _eq: "X-Hasura-Artist-Id" } } };
-    const metadata = documentOf([table("album", { select_permissions: permissions({ listener: permission }) })]);
+    const metadata = buildMetadataDocument([
+      table("album", { select_permissions: permissions({ listener: permission }) }),
+    ]);
     const otherApi = await start({ metadata });
     const expected = (id: number) =>
       api.sql(`select coalesce(json_agg(id order by id), '[]') as ids from album where artist_id = ${id}`);
@@ -299,7 +301,7 @@ describe("the caller", () => {
     expect(hook.requests).toHaveLength(2);
   });
 
-  test("X-HOOK-10 the admin secret takes precedence, and a wrong one is refused, without the webhook", async () => {
+  test("X-HOOK-10 the admin secret takes precedence, and a wrong one is rejected, without the webhook", async () => {
     expect(readGraphqlSettings(await callGraphql(api, { "x-hasura-admin-secret": adminSecret }))["session.role"]).toBe(
       "admin",
     );
@@ -338,7 +340,7 @@ describe("cookies of the answer", () => {
     expect((await askTypename(api)).headers).not.toHaveProperty("set-cookie");
   });
 
-  test("X-HOOK-11 a refused caller and a failed webhook set no cookies", async () => {
+  test("X-HOOK-11 a rejected caller and a failed webhook set no cookies", async () => {
     for (const status of [401, 500]) {
       hook.answer = setCookies(status);
       expect((await askTypename(api)).headers, String(status)).not.toHaveProperty("set-cookie");
@@ -426,8 +428,8 @@ describe("pages", () => {
   });
 });
 
-describe("a refusal", () => {
-  test("X-HOOK-6 status 401 refuses the caller in the words of each surface", async () => {
+describe("a rejection", () => {
+  test("X-HOOK-6 status 401 rejects the caller in the words of each surface", async () => {
     hook.answer = json({ reason: "locked" }, 401);
     expect(gqlError(await askTypename(api))).toEqual({
       message: "Authentication hook unauthorized this request",
@@ -577,7 +579,7 @@ describe("a socket", () => {
     await socket.close();
   });
 
-  test("X-HOOK-6 X-HOOK-7 a refusal and an error close the socket", async () => {
+  test("X-HOOK-6 X-HOOK-7 a rejection and an error close the socket", async () => {
     const reasonFor = async (status: number): Promise<unknown> => {
       hook.answer = json({}, status);
       const socket = await openSocket(api);

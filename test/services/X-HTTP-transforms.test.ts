@@ -1,7 +1,7 @@
 /** Transforms of Hasura metadata: actions send the changed request to a real HTTP server, and change its answer. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { asAdmin, type TestApi } from "../support/api.ts";
-import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, buildMetadataDocument, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
@@ -25,7 +25,7 @@ const buildAction = (name: string, transforms: Entry): Entry => ({
 const start = (transforms: readonly Entry[], warnings = collectWarnings()): Promise<TestApi> =>
   startWithWebhooks({
     logger: warnings.logger,
-    metadata: documentOf([table("artist")], {
+    metadata: buildMetadataDocument([table("artist")], {
       actions: transforms.map((transform, i) => buildAction(`action_${i}`, transform)),
       custom_types: { scalars: [{ name: "Anything" }] },
     }),
@@ -155,16 +155,16 @@ describe("requests", async () => {
 });
 
 describe("answers", async () => {
-  const answerOf = (template: string): Entry => ({
+  const buildResponseTransform = (template: string): Entry => ({
     response_transform: { version: 2, body: { action: "transform", template } },
   });
   const api = await start([
-    answerOf("{{$body.data[0]}}"),
-    answerOf(
+    buildResponseTransform("{{$body.data[0]}}"),
+    buildResponseTransform(
       '{"status": {{$response.status}}, "asked": {{$request.body.input.of.count}}, "at": {{$request.query_params}}}',
     ),
-    answerOf('{"message": "{{$body.reason}}", "code": "refused"}'),
-    answerOf("{{$body.absent}}"),
+    buildResponseTransform('{"message": "{{$body.reason}}", "code": "rejected"}'),
+    buildResponseTransform("{{$body.absent}}"),
     { response_transform: { version: 2, body: { action: "remove" } } },
     { request_transform: { version: 2, url: "{{$body.input.of.list}}" } },
     { request_transform: { version: 2, url: "/{{$body.input.of.count}}" } },
@@ -179,11 +179,11 @@ describe("answers", async () => {
     expect(await run(api, 4)).toEqual({ data: { action_4: null } });
   });
 
-  test("X-ACT-13 the answer of a refusal becomes an error with its message", async () => {
+  test("X-ACT-13 the answer of a rejection becomes an error with its message", async () => {
     hook.answer = json({ reason: "closed" }, 403);
     const { errors } = await run(api, 2);
     expect(errors).toEqual([
-      expect.objectContaining({ message: "closed", extensions: expect.objectContaining({ code: "refused" }) }),
+      expect.objectContaining({ message: "closed", extensions: expect.objectContaining({ code: "rejected" }) }),
     ]);
   });
 
@@ -200,8 +200,8 @@ describe("answers", async () => {
   });
 });
 
-/** Transforms that are refused, with the reasons. */
-const REFUSED_TRANSFORMS: readonly (readonly [transform: Entry, reason: string])[] = [
+/** Transforms that are rejected, with the reasons. */
+const REJECTED_TRANSFORMS: readonly (readonly [transform: Entry, reason: string])[] = [
   [{ version: 3 }, "version is neither 1 nor 2"],
   [{ template_engine: "Jinja" }, "template_engine is not Kriti"],
   [{ timeout: 3 }, "timeout is not supported"],
@@ -242,10 +242,10 @@ const REFUSED_TRANSFORMS: readonly (readonly [transform: Entry, reason: string])
 test("X-HTTP-7 X-HTTP-8 X-ACT-8 a transform that cannot be served is reported with its location", async () => {
   const warnings = collectWarnings();
   await start(
-    REFUSED_TRANSFORMS.map(([transform]) => ({ request_transform: transform })),
+    REJECTED_TRANSFORMS.map(([transform]) => ({ request_transform: transform })),
     warnings,
   );
   expect(warnings.all()).toEqual(
-    REFUSED_TRANSFORMS.map(([, reason], i) => `action action_${i}: request_transform.${reason}; ignored`),
+    REJECTED_TRANSFORMS.map(([, reason], i) => `action action_${i}: request_transform.${reason}; ignored`),
   );
 });

@@ -126,7 +126,7 @@ describe("the request", () => {
   });
 
   test.each(["", "/login", "file:///etc/passwd", "ftp://127.0.0.1/", "http://[::1", "javascript:alert(1)"])(
-    "X-HTTP-1 the URL %j is refused",
+    "X-HTTP-1 the URL %j is rejected",
     async (url) => {
       expect(await failure(client.send({ ...request, url }))).toEqual([
         "webhook-failed",
@@ -345,7 +345,7 @@ describe("private addresses", () => {
     "[fd00::1]",
     "LOCALHOST",
   ];
-  test.each(PRIVATE)("X-HTTP-4 %s is refused", async (host) => {
+  test.each(PRIVATE)("X-HTTP-4 %s is rejected", async (host) => {
     expect(await failure(guardedClient.send({ ...request, url: `http://${host}:9/secret` }))).toEqual([
       "webhook-failed",
       "address",
@@ -353,7 +353,7 @@ describe("private addresses", () => {
     ]);
   });
 
-  test("X-HTTP-4 a refused webhook gets no request, by address and by name", async () => {
+  test("X-HTTP-4 a rejected webhook gets no request, by address and by name", async () => {
     for (const url of [hook.url, byName])
       expect((await failure(guardedClient.send({ ...request, url }))).slice(0, 2)).toEqual([
         "webhook-failed",
@@ -381,7 +381,7 @@ describe("private addresses", () => {
   });
 
   test.each(["http://orders", "10.0.0.0/33", "10.0.0.0/8/8", "::/129", "orders/8", "*.internal", "a b"])(
-    "X-HTTP-4 the allowed host %j is refused at the start",
+    "X-HTTP-4 the allowed host %j is rejected at the start",
     async (item) => {
       await expect(start({ ...databaseOptions, webhookAllowedHosts: [item] })).rejects.toThrow(
         `webhookAllowedHosts (WEBHOOK_ALLOWED_HOSTS) contains ${JSON.stringify(item)}`,

@@ -3,7 +3,7 @@ import { buildSchema } from "graphql";
 import { beforeEach, expect, test } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin } from "../support/api.ts";
-import { documentOf, table } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 import { startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
@@ -16,7 +16,9 @@ const remote = await startRemote(`
   input Input { any: Any, count: Int = 2 }
 `);
 const api = await startWithWebhooks({
-  metadata: documentOf([table("album")], { remote_schemas: [{ name: "zoo", definition: { url: remote.url } }] }),
+  metadata: buildMetadataDocument([table("album")], {
+    remote_schemas: [{ name: "zoo", definition: { url: remote.url } }],
+  }),
 });
 
 beforeEach(() => {

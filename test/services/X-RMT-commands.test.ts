@@ -46,7 +46,7 @@ test("X-RMT-11 a remote schema is added, updated and removed, and written to the
   expect(await run("remove_remote_schema", { name: "shop" })).toMatchObject({ code: "not-exists" });
 });
 
-test("X-RMT-11 a remote that cannot be read is refused, and nothing changes", async () => {
+test("X-RMT-11 a remote that cannot be read is rejected, and nothing changes", async () => {
   await run("add_remote_schema", { name: "shop", definition });
   const brokenDefinition = { url: "http://127.0.0.1:1/" };
   expect(await run("add_remote_schema", { name: "other", definition: brokenDefinition })).toMatchObject({

@@ -8,7 +8,7 @@ import { introspect, loadData } from "../support/graphql-data.ts";
 import {
   array,
   collectWarnings,
-  documentOf,
+  buildMetadataDocument,
   object,
   permissions,
   table,
@@ -72,7 +72,7 @@ const documentWith = (
   ofRemote: Entry = {},
   ofTable: Entry = {},
 ): Entry =>
-  documentOf(
+  buildMetadataDocument(
     [
       table("artist", {
         array_relationships: [array("albums", "album", "artist_id")],
@@ -116,7 +116,7 @@ const api = await start(
 const ask = (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
   loadData(api, query, variables, headers);
 const SWEDEN = { homeland: { name: "Sweden" } };
-const refusal = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
+const rejection = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
   (await api.gql(query, variables, headers)).errors;
 
 describe("values", () => {
@@ -188,7 +188,7 @@ describe("values", () => {
     remote.answer = (body) => ({ status: 200, text: `{"data":{"row_0":${/"join_0_0_0":([^}]*)/.exec(body)?.[1]}}}` });
     const { text } = await api.post("/v1/graphql", { body: { query: "{ reading { exact } }" }, headers: asAdmin() });
     expect(text).toContain('"exact":12345678901234567890.5');
-    expect(await refusal("{ reading { ratio } }")).toEqual([
+    expect(await rejection("{ reading { ratio } }")).toEqual([
       {
         message: expect.stringContaining('the row has no value for the argument "float" of the remote field: '),
         extensions: { path: "$.selectionSet.reading.selectionSet.ratio", code: "data-exception" },
@@ -223,9 +223,9 @@ describe("roles and errors", () => {
     const unknown = (name: string) => [
       expect.objectContaining({ message: `field '${name}' not found in type: 'artist'` }),
     ];
-    expect(await refusal("{ artist { nearby { name } } }", {}, reader)).toEqual(unknown("nearby"));
-    expect(await refusal("{ artist { homeland { name } } }", {}, asAdmin("guest"))).toEqual(unknown("homeland"));
-    expect((await refusal("{ artist { homeland { code } } }", {}, reader))[0]).toEqual({
+    expect(await rejection("{ artist { nearby { name } } }", {}, reader)).toEqual(unknown("nearby"));
+    expect(await rejection("{ artist { homeland { name } } }", {}, asAdmin("guest"))).toEqual(unknown("homeland"));
+    expect((await rejection("{ artist { homeland { code } } }", {}, reader))[0]).toEqual({
       message: 'Cannot query field "code" on type "Country".',
       extensions: { path: "$.selectionSet.artist.selectionSet.homeland", code: "validation-failed" },
     });
@@ -245,33 +245,33 @@ describe("roles and errors", () => {
     ["{ artist { books { title } } }", 'argument "sorted" of type "Boolean!" is required'],
     ["{ artist { nearby(in: 1) { name } } }", 'Unknown argument "in"'],
     ['query ($v: [ID!] = ["SE"], $x: Int) { artist { nearby(codes: $x) { name } } }', 'Variable "$x" of type "Int"'],
-  ])("X-RMT-13a the selection %s is refused, and the remote is not called", async (query, message) => {
-    const [error] = await refusal(query);
+  ])("X-RMT-13a the selection %s is rejected, and the remote is not called", async (query, message) => {
+    const [error] = await rejection(query);
     expect(error.message).toContain(message);
     expect(error.extensions.code).toBe("validation-failed");
     expect(remote.requests).toEqual([]);
   });
 
   test("X-RMT-13a the field is not part of conditions and orders", async () => {
-    expect((await refusal("{ artist(where: {homeland: {name: {_eq: 1}}}) { id } }"))[0].extensions.code).toBe(
+    expect((await rejection("{ artist(where: {homeland: {name: {_eq: 1}}}) { id } }"))[0].extensions.code).toBe(
       "validation-failed",
     );
-    expect((await refusal("{ artist(order_by: {homeland: {name: asc}}) { id } }"))[0].extensions.code).toBe(
+    expect((await rejection("{ artist(order_by: {homeland: {name: asc}}) { id } }"))[0].extensions.code).toBe(
       "validation-failed",
     );
   });
 
   test("X-RMT-13e errors of the remote are answered once, with a path from the field on", async () => {
-    expect(await refusal('{ artist { from: nearby(codes: ["ES"]) { name broken } } }')).toEqual([
+    expect(await rejection('{ artist { from: nearby(codes: ["ES"]) { name broken } } }')).toEqual([
       { message: "no data for ES", path: ["from", 0, "broken"], extensions: { code: "BROKEN" } },
     ]);
-    expect(await refusal("{ artist { lost } }")).toEqual([
+    expect(await rejection("{ artist { lost } }")).toEqual([
       { message: "out of order", path: ["lost"], extensions: { code: "BROKEN", detail: 7 } },
     ]);
     remote.answer = () => ({ status: 200, text: '{"data":{"row_0":{"name":"x"}},"errors":[{"message":"m"}]}' });
-    expect(await refusal("{ artist { homeland { name } } }")).toEqual([{ message: "m", path: ["homeland"] }]);
+    expect(await rejection("{ artist { homeland { name } } }")).toEqual([{ message: "m", path: ["homeland"] }]);
     remote.answer = () => ({ status: 503, text: "" });
-    expect(await refusal("{ artist { homeland { name } } }")).toEqual([
+    expect(await rejection("{ artist { homeland { name } } }")).toEqual([
       {
         message: "the remote schema shop failed: its answer with status 503 is not a GraphQL result",
         extensions: { path: "$.selectionSet.artist.selectionSet.homeland", code: "remote-schema-error" },

@@ -4,7 +4,13 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { introspect } from "../support/graphql-data.ts";
 import { bearer } from "../support/tokens.ts";
-import { documentOf, collectWarnings, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  buildMetadataDocument,
+  collectWarnings,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
@@ -17,7 +23,7 @@ beforeEach(() => {
 
 const start = (remotes: readonly Entry[], extraOptions: StartOptions = {}, ofDocument: Entry = {}): Promise<TestApi> =>
   startWithWebhooks({
-    metadata: documentOf(
+    metadata: buildMetadataDocument(
       [table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })],
       { remote_schemas: remotes, ...ofDocument },
     ),

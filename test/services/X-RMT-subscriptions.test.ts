@@ -5,7 +5,13 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { introspect } from "../support/graphql-data.ts";
-import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  collectWarnings,
+  buildMetadataDocument,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -86,7 +92,7 @@ const ARTIST = table("artist", {
   select_permissions: permissions({ reader: { columns: ["id", "name"], filter: { id: { _lte: 2 } } } }),
 });
 const documentWith = (extraKeys: Entry = {}): Entry =>
-  documentOf([ARTIST], {
+  buildMetadataDocument([ARTIST], {
     remote_schemas: [
       {
         name: "clock",
@@ -132,7 +138,7 @@ const api = await start(documentWith());
 beforeEach(() => {
   channel.readers.clear();
   remote.sockets.length = 0;
-  remote.isRefusing = false;
+  remote.isRejecting = false;
 });
 
 const open = async (target = api, role?: string, variables: Entry = {}): Promise<TestSocket> => {
@@ -299,15 +305,15 @@ describe("roles", () => {
     ] as const) {
       const socket = await open(api, role, { kind: "hours" });
       subscribe(socket, query);
-      const refusal = await socket.next();
-      expect(refusal.type).toBe("error");
-      expect(refusal.payload[0].extensions.code).toBe("validation-failed");
+      const rejection = await socket.next();
+      expect(rejection.type).toBe("error");
+      expect(rejection.payload[0].extensions.code).toBe("validation-failed");
       await socket.close();
     }
     expect(remote.sockets).toHaveLength(1);
   });
 
-  test("X-RMT-15 a missing session variable of a preset refuses the subscription", async () => {
+  test("X-RMT-15 a missing session variable of a preset rejects the subscription", async () => {
     const socket = await open(api, "reader");
     subscribe(socket, "subscription { ticks { n } }");
     expect(await socket.next()).toMatchObject({
@@ -348,7 +354,7 @@ describe("errors", () => {
       expect(await socket.next()).toEqual(failure(message));
       await readers(0);
     }
-    remote.isRefusing = true;
+    remote.isRejecting = true;
     subscribe(socket, "subscription { ticks { n } }");
     expect(await socket.next()).toEqual(failure("it closed the connection with code 4403"));
     await remote.stop();
@@ -469,7 +475,7 @@ test("X-RMT-15e a schema in the process makes events at the pace of the client",
         isEnded = true;
       }
     };
-  const localApi = await start(documentOf([ARTIST]), { parts: [remoteSchemas({ here: { schema } })] });
+  const localApi = await start(buildMetadataDocument([ARTIST]), { parts: [remoteSchemas({ here: { schema } })] });
   const socket = await open(localApi);
   socket.socket.pause();
   subscribe(socket, "subscription { numbers }");
@@ -488,7 +494,7 @@ test("X-RMT-15 X-RMT-2 a schema in the process sends the events of its subscribe
   const schema = buildTicks(ownChannel, (args, context) => subscribeCalls.push({ args, ...context }));
   const localApi = await start(documentWith({ permissions: [] }), {
     parts: [remoteSchemas({ own: { schema, permissions: { reader: READER } } })],
-    metadata: documentOf([ARTIST]),
+    metadata: buildMetadataDocument([ARTIST]),
   });
   const socket = await open(localApi, "reader", { kind: "days" });
   subscribe(socket, "subscription { ticks { n of } }");

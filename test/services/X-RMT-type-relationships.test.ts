@@ -5,7 +5,14 @@ import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { watchExecutions } from "../support/context.ts";
 import { testDatabase } from "../support/database.ts";
 import { introspect, loadData } from "../support/graphql-data.ts";
-import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  buildMetadataDocument,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
 import { openSocket } from "../support/socket.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
@@ -109,7 +116,7 @@ interface Parts {
   readonly ofArtist?: Entry;
 }
 const documentWith = ({ ofShop = {}, ofWeather = {}, ofArtist = {} }: Parts = {}): Entry =>
-  documentOf(
+  buildMetadataDocument(
     [
       table("artist", {
         array_relationships: [array("albums", "album", "artist_id")],
@@ -151,7 +158,7 @@ await api.sql("insert into artist (id, name, country) values (91, 'Yuki', 'JP'),
 
 const ask = (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
   loadData(api, query, variables, headers);
-const refusal = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
+const rejection = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
   (await api.gql(query, variables, headers)).errors;
 
 describe("rows of tables", () => {
@@ -188,7 +195,7 @@ describe("rows of tables", () => {
     expect(await ask(query, { name: "Abba", count: 1 })).toMatchObject({
       countries: [{ artists: [{ name: "Zara" }] }, {}, {}],
     });
-    const [error] = await refusal("{ countries { artists(where: {nothing: {}}) { id } } }");
+    const [error] = await rejection("{ countries { artists(where: {nothing: {}}) { id } } }");
     expect(error.extensions.path).toBe("$.selectionSet.countries.selectionSet.artists.args.where.nothing");
   });
 
@@ -318,7 +325,7 @@ describe("other remote schemas", () => {
 
   test("X-RMT-14c errors of the other remote are answered, and none of its data", async () => {
     weather.answer = () => ({ status: 503, text: "" });
-    expect(await refusal("{ countries { name weather { degrees } } }")).toEqual([
+    expect(await rejection("{ countries { name weather { degrees } } }")).toEqual([
       {
         message: "the remote schema weather failed: its answer with status 503 is not a GraphQL result",
         extensions: { path: "$.selectionSet.countries.selectionSet.weather", code: "remote-schema-error" },
@@ -350,7 +357,7 @@ describe("roles", () => {
     expect(await ask("{ countries(continent: EU) { artists { name } } }", {}, reader)).toEqual({
       countries: [{ artists: [{ name: "Zara" }] }, { artists: [] }],
     });
-    const [error] = await refusal("{ countries { artists { country } } }", {}, reader);
+    const [error] = await rejection("{ countries { artists { country } } }", {}, reader);
     expect(error.message).toBe("field 'country' not found in type: 'artist'");
   });
 
@@ -373,7 +380,7 @@ describe("roles", () => {
       ["stranger", "weather { degrees }"],
       ["reader", "storm"],
     ] as const) {
-      const errors = await refusal(`{ countries { name ${field} } }`, {}, asAdmin(role));
+      const errors = await rejection(`{ countries { name ${field} } }`, {}, asAdmin(role));
       expect(errors[0].message).toContain("Cannot query field");
       expect(errors[0].extensions.code).toBe("validation-failed");
     }
@@ -399,8 +406,8 @@ describe("the selection", () => {
     ["{ countries { artists(limit: 1) { name } artists { id } } }", "inconsistent arguments"],
     ["{ countries { weather(place: 1) { degrees } } }", "the relationship sets the argument 'place' itself"],
     ["{ countries { first_artist(limit: 1) { id } } }", "'first_artist' has no argument named 'limit'"],
-  ])("X-RMT-14a the selection %s is refused, and no service is called", async (query, message) => {
-    const [error] = await refusal(query);
+  ])("X-RMT-14a the selection %s is rejected, and no service is called", async (query, message) => {
+    const [error] = await rejection(query);
     expect(error.message).toContain(message);
     expect(error.extensions.code).toBe("validation-failed");
     expect([...remote.requests, ...weather.requests]).toEqual([]);

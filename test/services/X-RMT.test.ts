@@ -8,7 +8,13 @@ import { testDatabase } from "../support/database.ts";
 import { introspect } from "../support/graphql-data.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
-import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  collectWarnings,
+  buildMetadataDocument,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
 import { startRemote } from "./remote-server.ts";
@@ -24,7 +30,7 @@ const remoteEntry = (extraKeys: Entry = {}, ofDefinition: Entry = {}): Entry => 
   ...extraKeys,
 });
 const withRemotes = (...remotes: readonly Entry[]): Entry =>
-  documentOf(
+  buildMetadataDocument(
     [table("album", { select_permissions: permissions({ reader: { columns: ["id", "title"], filter: {} } }) })],
     {
       remote_schemas: remotes,
@@ -126,13 +132,13 @@ describe("queries", () => {
       '{ country(code: "SE", more: 1) { name } }',
       'Unknown argument "more" on field "Query.country". Did you mean "code"?',
     ],
-  ])("X-RMT-6 %s is refused before the remote is called", async (query, message) => {
+  ])("X-RMT-6 %s is rejected before the remote is called", async (query, message) => {
     const { errors } = await api.gql(query, query.startsWith("query") ? { c: "SE" } : undefined);
     expect(errors).toEqual([{ message, extensions: expect.objectContaining({ code: "validation-failed" }) }]);
     expect(remote.requests).toEqual([]);
   });
 
-  test("X-RMT-6 a value that does not fit its variable is refused", async () => {
+  test("X-RMT-6 a value that does not fit its variable is rejected", async () => {
     const query = "query ($in: Continent) { countries(continent: $in) { code } }";
     expect((await api.gql(query, { in: "EU" })).errors).toBeUndefined();
     const { errors } = await api.gql(query, { in: "XX" });
@@ -185,7 +191,7 @@ describe("mutations", () => {
       add(word: "never")
     }`);
     expect(data).toBeUndefined();
-    expect(errors).toEqual([{ message: "the word is refused", path: ["fail"] }]);
+    expect(errors).toEqual([{ message: "the word is rejected", path: ["fail"] }]);
     expect(remote.words).toEqual([]);
     expect(await database.query("delete from album where title = 'Kept' returning title")).toHaveLength(1);
   });
@@ -424,7 +430,7 @@ describe("schemas of code", () => {
     },
   );
 
-  test("X-RMT-3 a schema of another copy of graphql is refused at the start", async () => {
+  test("X-RMT-3 a schema of another copy of graphql is rejected at the start", async () => {
     const part = remoteSchemas({ odd: { schema: { ...buildSchema("type Query { a: Int }") } as never } });
     await expect(start(undefined, { parts: [part] })).rejects.toThrow(
       /the schema of the remote schema odd uses another copy of the package graphql than relapi/,

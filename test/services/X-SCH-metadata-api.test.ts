@@ -300,7 +300,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "parse-failed",
         "$.args",
       ],
-    ])("X-SCH-12 P-HAS-12 %s is refused with its path", async (_, type, args, code, path) => {
+    ])("X-SCH-12 P-HAS-12 %s is rejected with its path", async (_, type, args, code, path) => {
       expect(await run(type, args)).toMatchObject({ code, path });
     });
   });

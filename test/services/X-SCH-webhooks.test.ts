@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { schedules } from "../../plugins/services/index.ts";
 import { asAdmin, capabilities, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, type Entry } from "../support/metadata-document.ts";
+import { buildMetadataDocument, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startLogged, startWithWebhooks, type LoggedApi } from "./start.ts";
@@ -36,7 +36,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         on conflict do nothing`,
         [name ?? "", PAST],
       );
-    return startLogged({ on: database, metadata: documentOf([], { cron_triggers: triggers }), ...extraOptions });
+    return startLogged({
+      on: database,
+      metadata: buildMetadataDocument([], { cron_triggers: triggers }),
+      ...extraOptions,
+    });
   };
 
   const trigger = (name: string, extraKeys: Entry = {}): Entry => ({
@@ -186,7 +190,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(event?.wait).toBeLessThanOrEqual(600);
   });
 
-  test("X-SCH-11 a private address is refused without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
+  test("X-SCH-11 a private address is rejected without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
     const api = await start([trigger("private")], { webhookAllowedHosts: [] });
     await untilEvent("private", "dead", 1);
     expect(hook.requests).toEqual([]);

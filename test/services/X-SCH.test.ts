@@ -46,7 +46,7 @@ describe("the declaration", () => {
     ["no object", undefined, "the argument is not an object whose keys are cron expressions or names"],
     ["a name with NUL", { "a\u0000": nightly }, '"a\u0000" has the character NUL, which PostgreSQL cannot store'],
     ["an empty name", { "": nightly }, '"" is not a name of 1 to 100 characters'],
-  ])("X-SCH-1 %s is refused", (_, definitions, message) => {
+  ])("X-SCH-1 %s is rejected", (_, definitions, message) => {
     expect(() => schedules(definitions as ScheduleDefinitions)).toThrow(message);
   });
 });
@@ -70,11 +70,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   await first.close();
 
   /** The cron expression of one minute of the past. */
-  const minuteOf = (time: Date): string =>
+  const buildCronExpression = (time: Date): string =>
     `${time.getUTCMinutes()} ${time.getUTCHours()} ${time.getUTCDate()} ${time.getUTCMonth() + 1} *`;
 
   const HALF_AN_HOUR_AGO = new Date(Math.floor(Date.now() / 60_000 - 30) * 60_000);
-  const PAST = minuteOf(HALF_AN_HOUR_AGO);
+  const PAST = buildCronExpression(HALF_AN_HOUR_AGO);
   const NEVER_DUE = "0 0 31 2 *";
 
   /** Makes the database believe that a process looked for due events for the last time some minutes ago. */

@@ -1,6 +1,6 @@
 /** Metadata with actions for tests. Their webhooks are below the environment variable `ACTION_BASE`. */
 import { afterAll } from "vitest";
-import { documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { buildMetadataDocument, table, type Entry } from "../support/metadata-document.ts";
 import { startHook, type HookServer } from "./hook-server.ts";
 
 /** Starts a webhook, and sets the environment variables of the metadata until the file ends. */
@@ -71,7 +71,7 @@ export const WEATHER = {
 };
 
 export const buildDocument = (list: readonly Entry[] = [LOGIN, WEATHER], customTypes: Entry = CUSTOM_TYPES): Entry =>
-  documentOf([table("artist")], {
+  buildMetadataDocument([table("artist")], {
     actions: list,
     custom_types: customTypes,
     inherited_roles: [{ role_name: "heir", role_set: ["guest"] }],

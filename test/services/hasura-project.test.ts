@@ -138,8 +138,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
     expect(remote.requests).toHaveLength(1);
     expect(remote.requests[0]?.headers["x-shop-key"]).toBe("key-of-the-shop");
-    const refusal = await api.gql("{ purchase { parcel { owner } } }", {}, customer);
-    expect(refusal.errors[0].extensions.code).toBe("validation-failed");
+    const rejection = await api.gql("{ purchase { parcel { owner } } }", {}, customer);
+    expect(rejection.errors[0].extensions.code).toBe("validation-failed");
   });
 
   test("X-RMT-14 types of a remote schema are related to a table and to a field of a remote schema", async () => {
@@ -154,8 +154,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
     const { data } = await api.gql("{ parcel(purchase_id: 2) { purchase { id } } }", {}, customer);
     expect(data).toEqual({ parcel: { purchase: null } });
-    const refusal = await api.gql("{ parcel(purchase_id: 1) { position } }", {}, customer);
-    expect(refusal.errors[0].extensions.code).toBe("validation-failed");
+    const rejection = await api.gql("{ parcel(purchase_id: 1) { position } }", {}, customer);
+    expect(rejection.errors[0].extensions.code).toBe("validation-failed");
   });
 
   test("X-RMT-15 a subscription of a remote schema sends its events with rows of a table", async () => {

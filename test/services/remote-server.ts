@@ -90,7 +90,7 @@ export const createRoot = (words: string[] = []) => ({
     return [...words];
   },
   fail: () => {
-    throw new GraphQLError("the word is refused");
+    throw new GraphQLError("the word is rejected");
   },
 });
 
@@ -105,8 +105,8 @@ interface RemoteServer {
   /** The cookies that each answer sets. */
   cookies: string[];
   introspections: number;
-  /** True if WebSockets are refused by the protocol. */
-  isRefusing: boolean;
+  /** True if WebSockets are rejected by the protocol. */
+  isRejecting: boolean;
   /** The WebSockets so far: the headers of the upgrade, the payload of `connection_init`, and the operations. */
   readonly sockets: {
     readonly headers: IncomingHttpHeaders;
@@ -185,7 +185,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
           socket.on("close", () => (connection.isOpen = false));
           connectionBySocket.set(socket, connection);
           remote.sockets.push(connection);
-          return !remote.isRefusing;
+          return !remote.isRejecting;
         },
         onSubscribe: ({ extra }, _id, payload) => void connectionBySocket.get(extra.socket)?.operations.push(payload),
       },
@@ -204,7 +204,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
     answer: undefined,
     cookies: [],
     introspections: 0,
-    isRefusing: false,
+    isRejecting: false,
     sockets: [],
     stop: () => {
       for (const socket of remote.sockets) socket.terminate();

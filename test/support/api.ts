@@ -105,7 +105,7 @@ export const openApi = async (
   const server = createServer(handler);
   if ("attach" in handler) handler.attach(server); // a plugin adds this member
   const agent = new Agent({ keepAlive: true });
-  server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
+  server.keepAliveTimeout = 0; // a server that closes an idle connection would reject a request already under way
   try {
     await handler.ready;
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));

@@ -53,11 +53,18 @@ export interface GqlCase extends CaseParts {
 }
 
 /** The body of a GraphQL response with one error and no data. */
-export const refusalOf = (message: unknown, code: string, path = "$") => ({
+export const buildGqlErrorBody = (message: unknown, code: string, path = "$") => ({
   errors: [{ message, extensions: { path, code } }],
 });
 
-const apiOf = (api: LazyApi): TestApi => (typeof api === "function" ? api() : api);
+/** The first error of a GraphQL response. */
+export const readError = ({ errors }: any): unknown => errors[0];
+
+/** The request line of a read of the ids that a filter selects. */
+export const buildFilterRequest = (relation: string, filter: string): string =>
+  `GET /${relation}?select=id&order=id&${filter}`;
+
+const resolveApi = (api: LazyApi): TestApi => (typeof api === "function" ? api() : api);
 
 const expectHeaders = (answer: Answer, expected: NonNullable<Case["responseHeaders"]>): void => {
   for (const [name, header] of Object.entries(expected)) {
@@ -96,7 +103,7 @@ export const cases = (api: LazyApi, rows: readonly Case[]): void => {
     if (!/^[A-Z]+ \//.test(row.request))
       throw new Error(`case "${row.title}": the request must read like "GET /vessels"`);
     if (!hasExpectation(row)) throw new Error(`case "${row.title}" expects nothing`);
-    test.skipIf(row.when === false)(row.title, () => runCase(apiOf(api), row));
+    test.skipIf(row.when === false)(row.title, () => runCase(resolveApi(api), row));
   }
 };
 
@@ -135,6 +142,6 @@ export const gqlCases = (api: LazyApi, rows: readonly GqlCase[]): void => {
   for (const row of rows) {
     if (row.data === undefined && row.error === undefined && row.bytes === undefined)
       throw new Error(`case "${row.title}" expects nothing`);
-    test.skipIf(row.when === false)(row.title, () => runGqlCase(apiOf(api), row));
+    test.skipIf(row.when === false)(row.title, () => runGqlCase(resolveApi(api), row));
   }
 };

@@ -9,7 +9,7 @@ import type { Capabilities } from "./capabilities.ts";
 import { atFileEnd } from "./file-end.ts";
 import type { DatabasePlan } from "./global-setup.ts";
 import { embeddedExtensions, sessionSettings } from "./fixtures.ts";
-import { urlOf } from "./server-template.ts";
+import { changeUrl } from "./server-template.ts";
 import { until } from "./until.ts";
 
 export type { Capabilities } from "./capabilities.ts";
@@ -103,12 +103,12 @@ const openOnServer = async (plan: ServerPlan): Promise<TestDatabase> => {
   const name = await (nextCopy ?? createCopy(plan, maintenance));
   nextCopy = inject("isProcessShared") ? createCopy(plan, maintenance) : undefined;
   nextCopy?.catch(() => {}); // the next file awaits it and gets the error
-  const url = urlOf(plan.url, { database: name });
+  const url = changeUrl(plan.url, { database: name });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on("error", () => {}); // tests that terminate backends terminate idle ones of this pool too
   return {
     options: { databaseUrl: url },
-    urlAs: (user, password = user) => urlOf(url, { user, password }),
+    urlAs: (user, password = user) => changeUrl(url, { user, password }),
     query: queryThrough(pool),
     connect: connectWith({ connectionString: url }),
     close: async () => {

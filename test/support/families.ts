@@ -9,7 +9,7 @@ const family = process.env["TEST_WITHOUT"] ?? "";
 /** The condition of tests whose subject is speed itself. */
 export const hasSpeed = family !== "speed";
 
-const pluginsOf = (name: string): ReadonlySet<unknown> => {
+const getPlugins = (name: string): ReadonlySet<unknown> => {
   const plugins = FAMILIES[name];
   if (plugins === undefined) throw new Error(`TEST_WITHOUT=${name} is not a family that tests can leave out`);
   return new Set(Object.values(plugins));
@@ -17,6 +17,6 @@ const pluginsOf = (name: string): ReadonlySet<unknown> => {
 
 /** Returns the preset without the plugins of the family that the run leaves out. */
 export const withoutFamily = (preset: Preset): Preset => {
-  const absent = pluginsOf(family);
+  const absent = getPlugins(family);
   return compose(preset, ...preset.plugins.filter((plugin) => absent.has(plugin)).map(({ name }) => without(name)));
 };

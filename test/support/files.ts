@@ -63,13 +63,13 @@ const OWN_PROCESS = new Set([
   "security/memory",
 ]);
 
-const kindOf = (name: string): Exclude<Kind, "embedded"> =>
+const getKind = (name: string): Exclude<Kind, "embedded"> =>
   NO_DATABASE.has(name) ? "no-database" : OWN_PROCESS.has(name) ? "own-process" : "shared-process";
 
 const ENDING = ".test.ts";
 
 /** Paths relative to the project's root. @throws Error if a list names a file that does not exist */
-export const filesOf = (kind: Kind): string[] => {
+export const listFiles = (kind: Kind): string[] => {
   const names = readdirSync(fileURLToPath(new URL("..", import.meta.url)), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(ENDING))
     .map((path) => path.replaceAll("\\", "/").slice(0, -ENDING.length));
@@ -77,6 +77,6 @@ export const filesOf = (kind: Kind): string[] => {
   if (missingNames.length > 0)
     throw new Error(`test/support/files.ts lists files that do not exist: ${missingNames.join(", ")}`);
   return names
-    .filter((name) => (kind === "embedded" ? EMBEDDED_FILES.has(name) : kindOf(name) === kind))
+    .filter((name) => (kind === "embedded" ? EMBEDDED_FILES.has(name) : getKind(name) === kind))
     .map((name) => `test/${name}${ENDING}`);
 };

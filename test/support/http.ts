@@ -35,7 +35,7 @@ export interface Answer {
 /** Escapes characters that a request line cannot contain (blanks, quotes, other alphabets). `%` and the rest stay. */
 export const encodePath = (path: string): string => path.replace(/[^\x21-\x7e]+|["<>\\^`{|}]/gu, encodeURIComponent);
 
-const headersOf = (parts: RequestParts, payload: Buffer | undefined): Record<string, string | string[]> => {
+const buildHeaders = (parts: RequestParts, payload: Buffer | undefined): Record<string, string | string[]> => {
   const headers: Record<string, string | string[]> = {};
   if (parts.body !== undefined && typeof parts.body !== "string" && !(parts.body instanceof Uint8Array)) {
     headers["content-type"] = "application/json";
@@ -49,13 +49,13 @@ const headersOf = (parts: RequestParts, payload: Buffer | undefined): Record<str
   return headers;
 };
 
-const payloadOf = (body: unknown): Buffer | undefined => {
+const encodePayload = (body: unknown): Buffer | undefined => {
   if (body === undefined) return undefined;
   if (body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 };
 
-const pairsOf = (flat: readonly string[]): [string, string][] => {
+const groupPairs = (flat: readonly string[]): [string, string][] => {
   const pairs: [string, string][] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!]);
   return pairs;
@@ -68,7 +68,7 @@ export const sendRequest = (
   parts: RequestParts = {},
 ): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const payload = payloadOf(parts.body);
+    const payload = encodePayload(parts.body);
     const outgoing = send(
       {
         host: "127.0.0.1",
@@ -76,7 +76,7 @@ export const sendRequest = (
         agent: target.agent,
         method,
         path: encodePath(path),
-        headers: headersOf(parts, payload),
+        headers: buildHeaders(parts, payload),
       },
       (incoming) => {
         const chunks: Buffer[] = [];
@@ -84,7 +84,7 @@ export const sendRequest = (
         incoming.on("error", reject);
         incoming.on("end", () => {
           const bytes = Buffer.concat(chunks);
-          const rawHeaders = pairsOf(incoming.rawHeaders);
+          const rawHeaders = groupPairs(incoming.rawHeaders);
           const headers: Record<string, string> = {};
           for (const [name, header] of rawHeaders) {
             const key = name.toLowerCase();

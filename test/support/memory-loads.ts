@@ -14,7 +14,7 @@ interface LoadContext {
   readonly port: number;
   /** The fraction of the full load: 1, or less for a small one. */
   readonly scale: number;
-  /** Sends a request. Its status is counted but not judged: a refusal is as good as a success. */
+  /** Sends a request. Its status is counted but not judged: a rejection is as good as a success. */
   readonly ask: (method: string, path: string, parts?: RequestParts) => Promise<void>;
   /** Runs a function this number of times, eight at a time. */
   readonly repeat: (count: number, task: (i: number) => Promise<void>) => Promise<void>;
@@ -93,7 +93,7 @@ const requestWithoutReading = (port: number, path: string): Promise<Socket> =>
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const tokenOf = (role: string): string => {
+const signToken = (role: string): string => {
   const text = [{ typ: "JWT", alg: "HS256" }, { role }]
     .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
     .join(".");
@@ -183,7 +183,7 @@ export const LOADS: readonly Load[] = [
     suite: { scale: 0.004, answers: "200 x 40" },
     run: async ({ repeat, ask, scale }) => {
       for (let i = 0; i < ROLE_COUNT; i++) {
-        const headers = { authorization: `Bearer ${tokenOf(roleName(i))}` };
+        const headers = { authorization: `Bearer ${signToken(roleName(i))}` };
         await repeat(500 * scale, (statement) =>
           ask(
             "GET",
@@ -204,7 +204,7 @@ export const LOADS: readonly Load[] = [
 ];
 
 /** The status of a response, whose body is discarded because it may be large. */
-const statusOf = (
+const fetchStatus = (
   port: number,
   agent: Agent,
   method: string,
@@ -274,7 +274,7 @@ export const startLoaded = async (program: string, databaseUrl: string, connecti
     const startedAtMs = performance.now();
     const endMs = startedAtMs + maxSeconds * 1000;
     const ask: LoadContext["ask"] = async (method, path, parts) => {
-      const status = await statusOf(port, agent, method, path, parts);
+      const status = await fetchStatus(port, agent, method, path, parts);
       counts.set(status, (counts.get(status) ?? 0) + 1);
     };
     const repeat: LoadContext["repeat"] = async (count, task) => {
@@ -349,7 +349,7 @@ export const excesses = ({ memory }: Figures, limits: Limits): readonly string[]
 
 export const HEADINGS = ["load", "answers", "s", "heap MB", "peak MB", "backend MB", ""];
 
-export const cellsOf = (figures: Figures, limits: Limits): readonly string[] => {
+export const formatCells = (figures: Figures, limits: Limits): readonly string[] => {
   const { name, answers, seconds, memory } = figures;
   const sizes =
     memory === undefined

@@ -30,7 +30,11 @@ export const array = (name: string, targetTable: string, column: string): Entry 
   using: { foreign_key_constraint_on: { table: { schema: "public", name: targetTable }, column } },
 });
 
-export const documentOf = (tables: readonly Entry[], extraKeys: Entry = {}, sourceKeys: Entry = {}): Entry => ({
+export const buildMetadataDocument = (
+  tables: readonly Entry[],
+  extraKeys: Entry = {},
+  sourceKeys: Entry = {},
+): Entry => ({
   version: 3,
   sources: [{ name: "default", kind: "postgres", tables, ...sourceKeys }],
   ...extraKeys,

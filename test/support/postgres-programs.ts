@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 /**
- * The user that servers run as if the tests run as root, which most servers refuse. `undefined` for the current user.
+ * The user that servers run as if the tests run as root, which most servers reject. `undefined` for the current user.
  */
 export const serverUser: { readonly uid: number; readonly gid: number } | undefined =
   process.getuid?.() === 0

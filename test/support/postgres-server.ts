@@ -11,7 +11,7 @@ import { moveUnlessThere, postgresPrograms, serverFolder, serverUser } from "./p
 import { until } from "./until.ts";
 
 /** @throws Error if there are no PostgreSQL programs */
-const pathOf = (program: string): string => {
+const getProgramPath = (program: string): string => {
   if (postgresPrograms !== undefined) return join(postgresPrograms, program);
   throw new Error(
     "There are no PostgreSQL programs for this platform. Set TEST_DATABASE_URL to a superuser's connection string.",
@@ -24,7 +24,7 @@ const runProgram = async (program: string, ...parameters: readonly string[]): Pr
   const shell = `"$0" "$@" < /dev/null > "$OUTPUT" 2>&1 || { cat "$OUTPUT" >&2; exit 1; }`;
   const folder = serverFolder("output");
   try {
-    await promisify(execFile)("sh", ["-c", shell, pathOf(program), ...parameters], {
+    await promisify(execFile)("sh", ["-c", shell, getProgramPath(program), ...parameters], {
       ...serverUser,
       cwd: "/",
       env: {
@@ -46,7 +46,7 @@ export interface Server {
   readonly place: string;
   /** The superuser's connection string, which has no password. */
   readonly url: string;
-  urlOf(database: string): string;
+  buildUrl(database: string): string;
   /** The file that the server logs to. */
   readonly logFile: string;
   readonly dataFolder: string;
@@ -109,7 +109,7 @@ const server = (folder: string, port: number): Server => {
     port,
     place: `127.0.0.1:${port}`,
     url,
-    urlOf: (database) => withDatabase(url, database),
+    buildUrl: (database) => withDatabase(url, database),
     logFile,
     dataFolder,
     query,
@@ -157,7 +157,7 @@ const initialize = (data: string, ...access: readonly string[]): Promise<void> =
  * temporary folder for later runs and is renamed in one step.
  */
 const dataTemplate = async (): Promise<string> => {
-  const version = execFileSync(pathOf("postgres"), ["--version"], { ...serverUser, cwd: "/" });
+  const version = execFileSync(getProgramPath("postgres"), ["--version"], { ...serverUser, cwd: "/" });
   const name = String(version).replaceAll(/[^a-z0-9.]+/gi, "-");
   const template = join(tmpdir(), `relapi-data-${name}${process.getuid?.() ?? ""}`);
   if (existsSync(template)) return template;

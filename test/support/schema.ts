@@ -70,7 +70,7 @@ const typesByName = (inputs: readonly { readonly name: string; readonly type: Ty
   Object.fromEntries(inputs.map(({ name, type }) => [name, typeText(type)]));
 
 /** Introspects the schema as administrator, or as a role. */
-export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => {
+export const fetchSchema = async (api: TestApi, role?: string): Promise<Schema> => {
   const { data, errors } = await api.gql(INTROSPECTION, {}, role === undefined ? {} : { "x-session-role": role });
   if (data === undefined) throw new Error(`no schema: ${JSON.stringify(errors)}`);
   const schema = data.__schema;
@@ -80,14 +80,14 @@ export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => 
     if (schemaType === undefined) throw new Error(`no type ${name}`);
     return schemaType;
   };
-  const membersOf = (name: string): readonly (SchemaField | SchemaInput)[] =>
+  const getMembers = (name: string): readonly (SchemaField | SchemaInput)[] =>
     type(name).fields ?? type(name).inputFields ?? [];
   const member = (typeName: string, name: string): SchemaField | SchemaInput => {
-    const field = membersOf(typeName).find((candidate) => candidate.name === name);
+    const field = getMembers(typeName).find((candidate) => candidate.name === name);
     if (field === undefined) throw new Error(`no field ${name} in ${typeName}`);
     return field;
   };
-  const argsOf = (typeName: string, name: string): readonly SchemaInput[] => {
+  const getArguments = (typeName: string, name: string): readonly SchemaInput[] => {
     const field = member(typeName, name);
     return "args" in field ? field.args : [];
   };
@@ -98,12 +98,12 @@ export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => 
     description: (name, field, argument) => {
       if (field === undefined) return type(name).description;
       if (argument !== undefined)
-        return argsOf(name, field).find((input) => input.name === argument)?.description ?? null;
+        return getArguments(name, field).find((input) => input.name === argument)?.description ?? null;
       const value = type(name).enumValues?.find((enumValue) => enumValue.name === field);
       return value === undefined ? member(name, field).description : value.description;
     },
-    members: (name) => typesByName(membersOf(name)),
-    args: (name, field) => typesByName(argsOf(name, field)),
+    members: (name) => typesByName(getMembers(name)),
+    args: (name, field) => typesByName(getArguments(name, field)),
     values: (name) => (type(name).enumValues ?? []).map((value) => value.name),
     roots: {
       query: schema.queryType.name,

@@ -41,7 +41,7 @@ const SLOW_FILES = [
 ].map((name) => `/test/${name}`);
 
 /** The position in the list, or the one after its end. */
-const placeOf = ({ moduleId }: TestSpecification): number => {
+const getRank = ({ moduleId }: TestSpecification): number => {
   const place = SLOW_FILES.findIndex((name) => moduleId.includes(name));
   return place === -1 ? SLOW_FILES.length : place;
 };
@@ -58,6 +58,6 @@ export class LongestFirst extends BaseSequencer {
     if (order === "random") return createRandom(chosenSeed()).shuffle(byPath);
     if (order === "reverse") return byPath.reverse();
     const sortedFiles = await super.sort(files);
-    return sortedFiles.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || placeOf(a) - placeOf(b));
+    return sortedFiles.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || getRank(a) - getRank(b));
   }
 }

@@ -9,7 +9,7 @@ import { databaseScripts, geoScript, rolesScript, type FixtureScript } from "./f
 import type { DatabasePlan } from "./global-setup.ts";
 
 /** The connection string of another database, or another login, of the same server. */
-export const urlOf = (
+export const changeUrl = (
   url: string,
   change: { readonly database?: string; readonly user?: string; readonly password?: string },
 ): string => {
@@ -69,7 +69,7 @@ export const prepareTemplate = async (
     await client.query(`create database "${template}" template template0 encoding 'UTF8'`);
   });
   try {
-    const capabilities = await withClient(urlOf(url, { database: template }), async (client) => {
+    const capabilities = await withClient(changeUrl(url, { database: template }), async (client) => {
       for (const script of databaseScripts) await runScript(client, script);
       const { rows } = await client.query("select from pg_available_extensions where name = 'postgis'");
       if (rows.length > 0) await runScript(client, geoScript);

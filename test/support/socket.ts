@@ -35,7 +35,7 @@ const isKeepAlive = (message: any): boolean =>
 /** The time after which a hanging test fails. */
 const DEADLINE_MS = 120_000;
 
-/** @throws Error `refused with <status>: <body>` if the upgrade is refused */
+/** @throws Error `rejected with <status>: <body>` if the upgrade is rejected */
 export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOptions = {}): Promise<TestSocket> => {
   const { path = "/v1/graphql/ws", protocols = ["graphql-transport-ws"], headers = {} } = options;
   const socket = new WebSocket(`${api.wsUrl}${path}`, [...protocols], { headers: { ...headers } });
@@ -55,7 +55,7 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
     socket.once("unexpected-response", (_request, response) => {
       let body = "";
       response.on("data", (chunk: Buffer) => (body += chunk.toString()));
-      response.on("end", () => reject(new Error(`refused with ${response.statusCode}: ${body}`)));
+      response.on("end", () => reject(new Error(`rejected with ${response.statusCode}: ${body}`)));
     });
   });
   socket.on("error", () => {}); // the close event after it informs the test

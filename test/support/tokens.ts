@@ -1,4 +1,4 @@
-/** Signs tokens without a library, so that tests can send tokens that a library would refuse to make. */
+/** Signs tokens without a library, so that tests can send tokens that a library would not make. */
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 
 /** The secret of `startApi`. */
@@ -20,7 +20,7 @@ export interface SignOptions {
 const encode = (part: unknown): string =>
   Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
 
-const signatureOf = (text: string, algorithm: string, { secret = jwtSecret, key }: SignOptions): string => {
+const computeSignature = (text: string, algorithm: string, { secret = jwtSecret, key }: SignOptions): string => {
   if (algorithm === "none") return "";
   const digest = `sha${algorithm.slice(2)}`;
   if (algorithm.startsWith("HS")) return createHmac(digest, secret).update(text).digest("base64url");
@@ -37,7 +37,7 @@ const signatureOf = (text: string, algorithm: string, { secret = jwtSecret, key 
 export const signToken = (claims: Readonly<Record<string, unknown>> | string, options: SignOptions = {}): string => {
   const algorithm = options.algorithm ?? "HS256";
   const text = `${encode({ typ: "JWT", alg: algorithm, ...options.header })}.${encode(claims)}`;
-  return `${text}.${signatureOf(text, algorithm, options)}`;
+  return `${text}.${computeSignature(text, algorithm, options)}`;
 };
 
 /** The header of a caller whose token has the claims: `bearer({ role: "sea_clerk" })`. */
@@ -50,7 +50,7 @@ export const bearer = (
 
 export interface RsaKeys {
   /** A key as key sets have it. */
-  jwkOf(i: number): Readonly<Record<string, unknown>>;
+  getJwk(i: number): Readonly<Record<string, unknown>>;
   /** Signs a token with a key. `kid` is the id in its header. */
   sign(i: number, claims: Readonly<Record<string, unknown>>, kid?: string): string;
 }
@@ -59,7 +59,7 @@ export interface RsaKeys {
 export const createRsaKeys = (count: number): RsaKeys => {
   const keys = Array.from({ length: count }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
   return {
-    jwkOf: (i) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" }),
+    getJwk: (i) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" }),
     sign: (i, claims, kid = `k${i}`) =>
       signToken(claims, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid } }),
   };

@@ -1,7 +1,7 @@
 /** Passes messages through the database with `NOTIFY`, if no other bus is configured. @rule X-BUS-4 */
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
-import { sql, value } from "../../../core/sql/fragment.ts";
+import { sql, bindValue } from "../../../core/sql/fragment.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 /** The maximum size of a message. PostgreSQL requires payloads shorter than 8000 bytes. */
@@ -43,7 +43,7 @@ const createNotifyBus = (
       waitingMessages = [];
       await context
         .query(
-          sql`select pg_catalog.pg_notify(m.value ->> 0, m.value ->> 1) from pg_catalog.jsonb_array_elements(${value(JSON.stringify(messages), "jsonb")}) with ordinality as m order by m.ordinality`,
+          sql`select pg_catalog.pg_notify(m.value ->> 0, m.value ->> 1) from pg_catalog.jsonb_array_elements(${bindValue(JSON.stringify(messages), "jsonb")}) with ordinality as m order by m.ordinality`,
         )
         .catch(() => undefined); // receivers notice the gap in the numbers
     }

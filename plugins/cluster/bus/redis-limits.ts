@@ -7,9 +7,9 @@ import { createRedisClient, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "../settings.ts";
 
 /** The time that a request waits for Redis. */
-const ANSWER_TIMEOUT_MS = 500;
+const RESPONSE_TIMEOUT_MS = 500;
 /** The pause after a failure, in which Redis is not used. */
-const PAUSE_MS = 1000;
+const FAILURE_PAUSE_MS = 1000;
 
 /** The algorithm of plugins/limits/token-buckets.ts, with tokens and the time in milliseconds. A bucket expires when it
  *  would be full. */
@@ -60,10 +60,10 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
   let pausedUntilMs = 0;
 
   const handleUnavailable = (error: unknown): undefined => {
-    pausedUntilMs = performance.now() + PAUSE_MS;
+    pausedUntilMs = performance.now() + FAILURE_PAUSE_MS;
     if (isUnavailable || isClosed) return;
     isUnavailable = true;
-    logger.warn("rate limits are counted in each process: Redis does not answer", {
+    logger.warn("rate limits are counted in each process: Redis does not respond", {
       reason: error instanceof Error ? error.message || error.name : String(error),
     });
   };
@@ -110,14 +110,14 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
       const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error("it took too long")), ANSWER_TIMEOUT_MS);
+        timer = setTimeout(() => reject(new Error("it took too long")), RESPONSE_TIMEOUT_MS);
       });
       try {
-        const answer = runScript(redis, {
+        const response = runScript(redis, {
           keys: [name],
           arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"],
         });
-        const waitMs = await Promise.race([answer, timeout]);
+        const waitMs = await Promise.race([response, timeout]);
         if (isUnavailable) {
           isUnavailable = false;
           logger.info("rate limits are counted in Redis again");

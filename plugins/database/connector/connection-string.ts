@@ -90,7 +90,7 @@ export const addEncryption = (url: string): readonly string[] => {
   }
 };
 
-/** Returns whether an error may concern encryption. `code` is the SQLSTATE if the server itself refused. The text
+/** Returns whether an error may concern encryption. `code` is the SQLSTATE if the server itself rejected. The text
  *  matters because servers use their own words to require encryption, or to say that they have none. */
 export const mayConcernEncryption = (message: string, code: string | undefined): boolean =>
   code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);

@@ -39,19 +39,19 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   const server = createDatabaseServer(target, connectMs, parts);
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
-  let isLoginRefused = false;
+  let isLoginRejected = false;
   /** True if the last opened or checked connection leads to a pooler. The next connection probably does too. */
   let isPooled = false;
 
-  /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
+  /** Logs once that the database rejects the login, because each request that needs a new connection then fails. @rule
    *  R-HST-11 */
   const reportOpening = (error?: unknown): void => {
     if (error === undefined) listener?.retryNow();
     if (error !== undefined && classifyLoginError(error) === undefined) return;
-    if (isLoginRefused === (error !== undefined) || !isLoaded()) return;
-    isLoginRefused = error !== undefined;
-    if (isLoginRefused)
-      logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
+    if (isLoginRejected === (error !== undefined) || !isLoaded()) return;
+    isLoginRejected = error !== undefined;
+    if (isLoginRejected)
+      logger.error("the database rejects new connections", { reason: (error as RelApiError).details });
     else logger.info("the database accepts new connections again");
   };
 
@@ -70,9 +70,9 @@ export const createConnector = (parts: ConnectorParts): Connector => {
         }
       },
       isPooled: async (connection) => {
-        const poolerAnswer = await server.isPooled(connection);
-        isPooled ||= poolerAnswer;
-        return poolerAnswer;
+        const isPooledConnection = await server.isPooled(connection);
+        isPooled ||= isPooledConnection;
+        return isPooledConnection;
       },
     },
     openReplicas: (openPool) => {

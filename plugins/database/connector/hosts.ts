@@ -152,14 +152,14 @@ const readCredentials = (
   get: ParameterReader,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads the credentials of the environment
-  const encodeValue = (name: string): string =>
+  const encodeUrlParameter = (name: string): string =>
     serviceParameters?.has(name) === true || parts.query.some(([key]) => key === name)
       ? encodeURIComponent(get(name) ?? "")
       : "";
   return {
-    user: parts.user || encodeValue("user"),
-    password: parts.password || encodeValue("password"),
-    database: parts.database || encodeValue("dbname"),
+    user: parts.user || encodeUrlParameter("user"),
+    password: parts.password || encodeUrlParameter("password"),
+    database: parts.database || encodeUrlParameter("dbname"),
   };
 };
 

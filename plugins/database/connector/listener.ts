@@ -1,7 +1,7 @@
 /** Manages the connection for notifications, which is open while a channel is in use, and is reopened after a loss. */
-import { ident, sql, toStatement, type Logger } from "../../../core/index.ts";
+import { quoteIdentifier, sql, compileSql, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/database/connection.ts";
-import type { Connector, Missed } from "../../../core/database/connector.ts";
+import type { Connector, MissedReason } from "../../../core/database/connector.ts";
 import { untilAborted } from "../../shared/abort.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { createBackoff } from "../../../core/database/backoff.ts";
@@ -32,14 +32,14 @@ const PROBLEMS = {
 
 interface ChannelEntry {
   readonly onMessage: (payload: string) => void;
-  readonly onMissed: ((reason: Missed) => void) | undefined;
+  readonly onMissed: ((reason: MissedReason) => void) | undefined;
   readonly onFailure: (() => void) | undefined;
   /** The reason why notifications were lost, until `onMissed` reports it. Undefined if none were lost. */
-  unreportedLoss: Missed | undefined;
+  unreportedLoss: MissedReason | undefined;
 }
 
 /** Creates the listener of a target. Until `isLoaded` returns true, the loader of the schema logs connection errors.
- *  With `isDirect`, no other connection uses this target, so the listener logs a refused login. @rule R-SC-5 R-SC-10 */
+ *  With `isDirect`, no other connection uses this target, so the listener logs a rejected login. @rule R-SC-5 R-SC-10 */
 export const createListener = (
   target: Target,
   logger: Logger,
@@ -90,8 +90,9 @@ export const createListener = (
   };
 
   const runCommand = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
-    const statement = command === "listen" ? sql`listen ${ident(channel)}` : sql`unlisten ${ident(channel)}`;
-    return to.query(toStatement(statement).text, []);
+    const statement =
+      command === "listen" ? sql`listen ${quoteIdentifier(channel)}` : sql`unlisten ${quoteIdentifier(channel)}`;
+    return to.query(compileSql(statement).text, []);
   };
 
   const onConnectionLost = (): void => {

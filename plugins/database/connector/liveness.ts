@@ -54,7 +54,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     onLost(isUnreachable);
   };
 
-  /** Returns the state of connections to one server, by process id. Returns undefined if the server refuses or a pooler
+  /** Returns the state of connections to one server, by process id. Returns undefined if the server rejects or a pooler
    *  answers. @throws RelApiError if the connection cannot be opened or the statement fails */
   const loadStates = async (
     silent: readonly Connection[],

@@ -14,7 +14,7 @@ type ServerState = NonNullable<ReturnType<Connection["getServerState"]>>;
 
 type ConnectToHost = (url: string, timeoutMs: number) => Promise<Connection>;
 
-/** Tries the hosts in order until one has the required kind of session. A refused login (28…) or a missing database
+/** Tries the hosts in order until one has the required kind of session. A rejected login (28…) or a missing database
  *  (3D…) ends the search, because the other hosts would respond alike. `open` connects to one host. @throws the first
  *  error @rule R-HST-1 R-HST-2 */
 export const openMatchingHost = async (

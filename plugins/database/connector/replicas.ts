@@ -1,4 +1,4 @@
-/** Determines which replicas may answer reads. The position of each is checked regularly on a separate connection, and
+/** Determines which replicas may serve reads. The position of each is checked regularly on a separate connection, and
  *  replicas that are unreachable, slow or behind are excluded. */
 import { getErrorMessage, RelApiError, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/database/connection.ts";
@@ -25,12 +25,12 @@ interface Replica {
 
 /** The pause between two checks of a server. */
 const CHECK_PAUSE_MS = 200;
-/** A refused login is retried after a longer pause, because the server logs each attempt. */
-const REFUSED_PAUSE_MS = 5000;
+/** A rejected login is retried after a longer pause, because the server logs each attempt. */
+const REJECTED_PAUSE_MS = 5000;
 /** The time after which a replica without a response may be unreachable, so a new connection is tried. */
 const RECHECK_MS = 200;
 /** The time after which a replica without a response counts as slow. */
-const ANSWER_TIMEOUT_MS = 500;
+const RESPONSE_TIMEOUT_MS = 500;
 /** The timeout for reaching a silent replica, after which its statements fail. Together with `CHECK_PAUSE_MS`
  *  and `RECHECK_MS`, it is less than a second. */
 const CONNECT_TIMEOUT_MS = 500;
@@ -52,18 +52,18 @@ const createWatch = (
   onFailure: (error: unknown, isUnreachable: boolean) => void,
 ): { start(): void; close(): void } => {
   let connection: Connection | undefined;
-  let answers = 0;
+  let responseCount = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   /** Checks whether a silent server is unreachable, or only slow. */
   const checkReachable = async (): Promise<void> => {
-    const previousAnswers = answers;
+    const previousResponseCount = responseCount;
     try {
       void (await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" })).end();
     } catch (error) {
-      const hasAnswered = error instanceof RelApiError && isPgError(error.cause);
-      if (!isClosed && answers === previousAnswers && !hasAnswered) onFailure(error, true);
+      const hasResponded = error instanceof RelApiError && isPgError(error.cause);
+      if (!isClosed && responseCount === previousResponseCount && !hasResponded) onFailure(error, true);
     }
   };
 
@@ -77,9 +77,9 @@ const createWatch = (
       isUnreachable = false;
       const checkedConnection = connection;
       recheck = setTimeout(() => void checkReachable(), RECHECK_MS);
-      limit = setTimeout(() => void checkedConnection.end(), ANSWER_TIMEOUT_MS);
+      limit = setTimeout(() => void checkedConnection.end(), RESPONSE_TIMEOUT_MS);
       const [row] = await checkedConnection.query<{ position: string }>(POSITION_QUERY, []);
-      answers++;
+      responseCount++;
       onPosition(parsePosition(row?.position ?? "0/0"));
     } catch (error) {
       void connection?.end();
@@ -87,7 +87,7 @@ const createWatch = (
       connection = undefined;
       if (isClosed) return;
       onFailure(error, isUnreachable);
-      if (classifyLoginError(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
+      if (classifyLoginError(error) !== undefined) pauseMs = REJECTED_PAUSE_MS;
       if (wasOpen) return void checkPosition();
     } finally {
       clearTimeout(recheck);
@@ -130,7 +130,7 @@ export const createReplicas = ({
     replica.isUsable = reason === undefined;
     if (replica.isUsable === wasUsable) return;
     if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason });
-    else if (wasUsable !== undefined) logger.info("a replica answers reads again", { replica: number });
+    else if (wasUsable !== undefined) logger.info("a replica serves reads again", { replica: number });
     if (replicaStates.every(({ isUsable }) => isUsable !== undefined)) settle();
   };
 
@@ -181,7 +181,7 @@ export const createReplicas = ({
       isStarted = true;
       watchPrimary.start();
       for (const watch of watches) watch.start();
-      setTimeout(settle, ANSWER_TIMEOUT_MS).unref();
+      setTimeout(settle, RESPONSE_TIMEOUT_MS).unref();
     },
     close: () => {
       for (const watch of [watchPrimary, ...watches]) watch.close();
@@ -192,5 +192,5 @@ export const createReplicas = ({
 const describeError = (error: unknown): string => {
   if (error instanceof RelApiError && typeof error.details === "string") return error.details;
   const text = getErrorMessage(error);
-  return text === "Connection terminated" ? `it took longer than ${ANSWER_TIMEOUT_MS} ms to answer` : text;
+  return text === "Connection terminated" ? `it took longer than ${RESPONSE_TIMEOUT_MS} ms to respond` : text;
 };

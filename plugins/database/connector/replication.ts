@@ -1,5 +1,5 @@
 /** Opens connections that accept commands of the replication protocol. Plugins define the commands. */
-import { connectionFailed, toStatement, type Sql } from "../../../core/index.ts";
+import { connectionFailed, compileSql, type Sql } from "../../../core/index.ts";
 import { convertStatementError } from "../../../core/database/pg-errors.ts";
 import type { ReplicationConnection } from "../../../core/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
@@ -8,8 +8,9 @@ const CONNECT_MS = 10_000;
 
 /** Writes a command without parameters, which the replication protocol does not have. */
 const compileCommand = (command: Sql): string => {
-  const { text, slots } = toStatement(command);
-  if (slots.length > 0) throw new TypeError("a replication command cannot have slots: use ident() and catalogText()");
+  const { text, slots } = compileSql(command);
+  if (slots.length > 0)
+    throw new TypeError("a replication command cannot have slots: use quoteIdentifier() and trustedSql()");
   return text;
 };
 

@@ -6,7 +6,7 @@ const READY_FOR_QUERY = 0x5a;
 const NOTIFICATION = 0x41;
 
 /** The backend's response to one group of messages. */
-interface GroupAnswer {
+interface GroupResponse {
   /** The end of the response after surplus messages were removed. */
   readonly end: number;
   /** The transaction status of the last ReadyForQuery. Undefined without a ReadyForQuery. */
@@ -18,7 +18,7 @@ interface GroupAnswer {
 /** Corrects the response to one group in place: one ReadyForQuery for a synced group, and none for a flushed one. Some
  *  releases of PGlite send one after an error and another after the Sync; a client would count them as two responses.
  *  The response is in `bytes` between `start` and `end`. */
-export function correctAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
+export function correctResponse(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupResponse {
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];
   let status: number | undefined;

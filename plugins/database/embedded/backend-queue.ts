@@ -1,11 +1,11 @@
 /** Passes the requests of all clients to the single backend, one at a time. */
-import type { ThreadAnswer, ThreadRequest } from "./thread-messages.ts";
+import type { ThreadResponse, ThreadRequest } from "./thread-messages.ts";
 
 /** A client that sends requests to the backend. */
 export interface BackendClient {
   /** Returns the next request, or undefined if the client has no request. Called only when it is the client's turn. */
   nextRequest(): ThreadRequest | undefined;
-  onAnswer(answer: ThreadAnswer): void;
+  onResponse(response: ThreadResponse): void;
   /** Called when the client's request has exceeded the time limit and gets no response. */
   onOverrun(): void;
 }
@@ -16,7 +16,7 @@ export interface BackendQueue {
   /** Called when the client has a request. */
   enqueue(client: BackendClient): void;
   /** Called when the backend has finished the last request. */
-  answer(answer: ThreadAnswer): void;
+  handleResponse(response: ThreadResponse): void;
   /** Called when the last request has exceeded its time limit. */
   handleOverrun(): void;
   /** Called when the backend accepts requests. */
@@ -58,15 +58,15 @@ export function createBackendQueue(send: (request: ThreadRequest) => void): Back
       if (client !== holder) waitingClients.add(client);
       advance();
     },
-    answer(answer) {
+    handleResponse(response) {
       const client = holder;
       isBusy = false;
       if (client === undefined) return;
-      if (answer.isIdle) {
+      if (response.isIdle) {
         holder = undefined;
         waitingClients.add(client); // the client queues behind the others, if it has more requests
       }
-      client.onAnswer(answer);
+      client.onResponse(response);
       advance();
     },
     handleOverrun() {

@@ -99,7 +99,7 @@ export function createMessageReader(prefix: string): MessageReader {
       case MESSAGE_TYPES.copyData:
       case MESSAGE_TYPES.copyDone:
       case MESSAGE_TYPES.copyFail:
-        return; // the copy was refused already
+        return; // the copy was rejected already
       case MESSAGE_TYPES.parse:
         parts.push(renameStatement(message, 5));
         return;

@@ -31,7 +31,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   let startupBytes: Uint8Array | undefined = new Uint8Array(0); // the bytes of an incomplete startup packet
   let isGreeted = false;
   let isClosed = false;
-  let isAwaitingAnswer = false;
+  let isAwaitingResponse = false;
   let isEnding = false; // the client has sent Terminate or closed its side
   let isEnded = false; // the client gets no more responses
   let isOverrun = false;
@@ -42,16 +42,16 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     nextRequest() {
       const batch = isClosed ? takeCleanup() : reader.take();
       if (batch === undefined) return undefined;
-      isAwaitingAnswer = true;
+      isAwaitingResponse = true;
       return { kind: "run", ...batch };
     },
-    onAnswer(answer) {
-      isAwaitingAnswer = false;
-      isInTransaction = !answer.isIdle;
-      for (const message of answer.notifications) options.onNotification(message, stream);
+    onResponse(response) {
+      isAwaitingResponse = false;
+      isInTransaction = !response.isIdle;
+      for (const message of response.notifications) options.onNotification(message, stream);
       if (isClosed) return;
-      duplex.push(Buffer.from(answer.bytes.buffer));
-      endWhenAnswered();
+      duplex.push(Buffer.from(response.bytes.buffer));
+      endAfterLastResponse();
     },
     onOverrun() {
       if (isClosed || isEnded) return;
@@ -69,8 +69,8 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     return reader.buildCleanup(isInTransaction);
   };
 
-  const endWhenAnswered = (): void => {
-    if (!isEnding || isEnded || isAwaitingAnswer || reader.hasGroups) return;
+  const endAfterLastResponse = (): void => {
+    if (!isEnding || isEnded || isAwaitingResponse || reader.hasGroups) return;
     isEnded = true;
     duplex.push(null);
   };
@@ -90,7 +90,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     startupBytes = undefined;
     if (packet.kind === "cancel") {
       isEnding = true; // a running statement cannot be interrupted
-      endWhenAnswered();
+      endAfterLastResponse();
       return;
     }
     options.greeting().then(
@@ -111,7 +111,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       queue.enqueue(client);
     }
     isEnding ||= reader.isTerminated;
-    endWhenAnswered();
+    endAfterLastResponse();
   };
 
   const receive = (chunk: Uint8Array, callback: (error?: Error | null) => void): void => {
@@ -130,7 +130,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     writev: (chunks, callback) => receive(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), callback),
     final(callback) {
       isEnding = true;
-      endWhenAnswered();
+      endAfterLastResponse();
       callback();
     },
     destroy(error, callback) {

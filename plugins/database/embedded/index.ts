@@ -12,7 +12,7 @@ import { BUILT_IMAGES } from "./images.ts";
 import type { Thread } from "./launch-thread.ts";
 import { createClientStream } from "./client-stream.ts";
 import type { ClientStream } from "./client-stream.ts";
-import type { Boot, ThreadRequest } from "./thread-messages.ts";
+import type { BootParameters, ThreadRequest } from "./thread-messages.ts";
 
 /** The options of `embedded`. */
 export interface EmbeddedOptions {
@@ -86,7 +86,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
   };
 
   const start = (): Promise<Uint8Array> => {
-    const boot: Boot = {
+    const boot: BootParameters = {
       ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }),
       dataFolder: folder?.clusterPath,
     };
@@ -106,7 +106,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
           queue.open();
           resolve(message);
         },
-        onAnswer: queue.answer,
+        onResponse: queue.handleResponse,
         onOverrun() {
           log(
             `relapi: a statement exceeded its time limit, and the embedded database can only end it by a restart${folder ? "" : " with its initial data"}`,
@@ -148,7 +148,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
           unsent = undefined;
           return next;
         },
-        onAnswer: ({ bytes }) => resolve(bytes),
+        onResponse: ({ bytes }) => resolve(bytes),
         onOverrun() {}, // a dump has no time limit
       });
     });
@@ -189,7 +189,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
 }
 
 /** Returns the boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
-function buildFreshBoot(options: EmbeddedOptions): Boot {
+function buildFreshBoot(options: EmbeddedOptions): BootParameters {
   const image = options.image ?? "demo";
   const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
   const builtName = BUILT_IMAGES.find((name) => name === image);

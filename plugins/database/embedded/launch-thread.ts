@@ -1,7 +1,7 @@
 /** Starts the database thread, sends requests to it, and limits the time of each request. */
 import { Worker } from "node:worker_threads";
 import { getThreadUrl } from "./built-files.ts";
-import type { ThreadAnswer, Boot, FromThread, ThreadRequest } from "./thread-messages.ts";
+import type { ThreadResponse, BootParameters, ThreadMessage, ThreadRequest } from "./thread-messages.ts";
 
 /** The stack for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must apply first, because
  *  exceeding the stack of the thread ends the database. PostgreSQL's JSON parser keeps its state in registers, so its
@@ -14,7 +14,7 @@ const HEAP_MB = 512;
 interface ThreadEvents {
   /** `greeting` is the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
-  onAnswer(answer: ThreadAnswer): void;
+  onResponse(response: ThreadResponse): void;
   /** Called when a statement exceeds its time limit. Only `stop` ends the statement. */
   onOverrun(): void;
   /** Called once when the database failed to start, or stopped unexpectedly. */
@@ -36,14 +36,14 @@ const tars = new Map<string, SharedArrayBuffer>();
 
 /** Starts a thread with a database. The thread keeps the process alive while it is starting or busy, but not while it
  *  is idle. `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
-export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
+export function launchThread(boot: BootParameters, limitMs: number, events: ThreadEvents): Thread {
   const builtImage = boot.image?.builtName;
   const worker = new Worker(getThreadUrl(), {
     workerData: {
       ...boot,
       engine: compiledEngine,
       tar: builtImage === undefined ? undefined : tars.get(builtImage),
-    } satisfies Boot,
+    } satisfies BootParameters,
     resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: HEAP_MB },
     execArgv: [],
   });
@@ -76,16 +76,16 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
     events.onEnd(message);
   };
 
-  worker.on("message", (message: FromThread) => {
+  worker.on("message", (message: ThreadMessage) => {
     if (isOver) return;
-    if (message.kind === "alarm") return startTimer(message.milliseconds || limitMs);
+    if (message.kind === "timer") return startTimer(message.milliseconds || limitMs);
     worker.unref();
     stopTimer();
     if (message.kind === "ready") {
       compiledEngine = message.engine;
       if (builtImage !== undefined && message.tar !== undefined) tars.set(builtImage, message.tar);
       events.onReady(message.greeting);
-    } else if (message.kind === "answer") events.onAnswer(message);
+    } else if (message.kind === "response") events.onResponse(message);
     else end(message.message);
   });
   worker.on("error", (error: Error) => end(error.message));

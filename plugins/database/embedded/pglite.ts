@@ -23,7 +23,7 @@ interface ClusterOptions {
   readonly extensions: readonly string[];
   /** Server settings for this run, such as `work_mem=1MB`. */
   readonly settings?: readonly string[];
-  readonly alarm?: Alarm;
+  readonly statementTimer?: StatementTimer;
 }
 
 /** Starts PGlite from its folder, from an image, or (slowly) from scratch. @throws Error with the last messages of
@@ -40,7 +40,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       ...(options.engine === undefined ? {} : { pgliteWasmModule: options.engine }),
       extensions: {
         loadOnDemand,
-        ...(options.alarm === undefined ? {} : { alarm: options.alarm.extension }),
+        ...(options.statementTimer === undefined ? {} : { statementTimer: options.statementTimer.extension }),
         ...extensions,
       },
       startParams: [...START_PARAMETERS, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
@@ -85,16 +85,16 @@ const loadOnDemand: Extension = {
 };
 
 /** The only timer of the engine, which `statement_timeout` sets. */
-interface Alarm {
+interface StatementTimer {
   readonly extension: Extension;
-  /** Makes PostgreSQL discard the alarm of a finished statement, because PostgreSQL sets no other alarm before. Called
+  /** Makes PostgreSQL discard the timer of a finished statement, because PostgreSQL sets no other timer before. Called
    *  between two groups of messages. */
-  discardExpiredAlarm(): void;
+  discardExpired(): void;
 }
 
-/** Creates the alarm. `onChange` is called when PostgreSQL sets its timer; 0 stops the timer. The call may come while a
+/** Creates the timer. `onChange` is called when PostgreSQL sets its timer; 0 stops the timer. The call may come while a
  *  statement runs, which only the end of the thread can interrupt. */
-export function createAlarm(onChange: (milliseconds: number) => void): Alarm {
+export function createStatementTimer(onChange: (milliseconds: number) => void): StatementTimer {
   let setMs = 0;
   let reportedMs = 0;
   let clockOffsetMs = 0;
@@ -116,7 +116,7 @@ export function createAlarm(onChange: (milliseconds: number) => void): Alarm {
 
   return {
     extension: {
-      name: "alarm",
+      name: "statement-timer",
       setup: async (_pg, emscriptenOptions: { instantiateWasm: Instantiate }) => {
         const instantiateWasm: Instantiate = (imports, callback) => {
           const { env } = imports;
@@ -136,7 +136,7 @@ export function createAlarm(onChange: (milliseconds: number) => void): Alarm {
         return { emscriptenOpts: { ...emscriptenOptions, instantiateWasm } };
       },
     },
-    discardExpiredAlarm() {
+    discardExpired() {
       if (setMs === 0) return;
       isSettling = true;
       wake(0); // the timeout of a statement has ended with the statement
@@ -188,7 +188,7 @@ async function loadExtension(name: string): Promise<Extension> {
   return extension;
 }
 
-/** Refuses an extension that was compiled for another release of PGlite, because it would fail later with unhelpful
+/** Rejects an extension that was compiled for another release of PGlite, because it would fail later with unhelpful
  *  messages. @throws Error */
 function checkPgliteVersion(packageName: string, folder: string): void {
   const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");

@@ -3,7 +3,7 @@ import type { Image } from "./images.ts";
 import type { Batch } from "./client-messages.ts";
 
 /** The boot parameters of the database, in `workerData`. */
-export interface Boot {
+export interface BootParameters {
   /** The folder of the cluster. Undefined for a database in memory. */
   readonly dataFolder?: string;
   /** The image that is unpacked before the start. */
@@ -22,8 +22,8 @@ export type ThreadRequest = ({ readonly kind: "run" } & Batch) | { readonly kind
 
 /** `bytes` holds messages for the client, or the image. `isIdle` says that the backend is in no transaction and between
  *  groups. */
-export interface ThreadAnswer {
-  readonly kind: "answer";
+export interface ThreadResponse {
+  readonly kind: "response";
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isIdle: boolean;
   /** The NotificationResponses in `bytes`, for the other clients. */
@@ -31,15 +31,15 @@ export interface ThreadAnswer {
 }
 
 /** `greeting` is the response to a client's startup packet, `engine` is the compiled PostgreSQL, and `tar` the
- *  decompressed built image. `alarm` requests a call after this time, which ends the running statement; 0 cancels it.
+ *  decompressed built image. `timer` requests a call after this time, which ends the running statement; 0 cancels it.
  *  `failed` means that the database could not start, `died` that it cannot continue. */
-export type FromThread =
+export type ThreadMessage =
   | {
       readonly kind: "ready";
       readonly greeting: Uint8Array;
       readonly engine: WebAssembly.Module;
       readonly tar: SharedArrayBuffer | undefined;
     }
-  | { readonly kind: "alarm"; readonly milliseconds: number }
-  | ThreadAnswer
+  | { readonly kind: "timer"; readonly milliseconds: number }
+  | ThreadResponse
   | { readonly kind: "failed" | "died"; readonly message: string };

@@ -3,12 +3,19 @@ import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
-import { IDLE_STATUS, correctAnswer } from "./backend-messages.ts";
-import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./pglite.ts";
+import { IDLE_STATUS, correctResponse } from "./backend-messages.ts";
+import {
+  compileEngine,
+  createStatementTimer,
+  dumpCluster,
+  getErrorMessage,
+  openCluster,
+  runScripts,
+} from "./pglite.ts";
 import { readImage } from "./images.ts";
 import { buildQuery, STARTUP_PACKET } from "./client-messages.ts";
 import type { Batch } from "./client-messages.ts";
-import type { ThreadAnswer, Boot, FromThread, ThreadRequest } from "./thread-messages.ts";
+import type { ThreadResponse, BootParameters, ThreadMessage, ThreadRequest } from "./thread-messages.ts";
 
 /** The size of the output buffer. A larger buffer is released after its response. */
 const INITIAL_BUFFER_BYTES = 1024 * 1024;
@@ -19,7 +26,8 @@ const MAX_WAL_SEGMENTS = 48;
 if (parentPort === null) throw new Error("worker.ts must run in a worker thread");
 const port = parentPort;
 
-const post = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+const post = (message: ThreadMessage, transfer: readonly ArrayBuffer[] = []): void =>
+  port.postMessage(message, transfer);
 
 /** Ends the thread after an error, because the behaviour of PostgreSQL is undefined from then on. */
 function exitWithError(message: string): never {
@@ -49,25 +57,26 @@ function createBackend(pg: PGlite, onGroupEnd: () => void) {
   };
 
   /** Runs group by group, because PGlite would assign errors to the wrong group in one call for several. */
-  const run = async ({ bytes, groups }: Batch): Promise<ThreadAnswer> => {
+  const run = async ({ bytes, groups }: Batch): Promise<ThreadResponse> => {
     const notifications: Uint8Array[] = [];
     let start = 0;
     let isIdle = false;
     usedBytes = 0;
     for (const group of groups) {
-      const answerStart = usedBytes;
+      const responseStart = usedBytes;
       await exchange(bytes.subarray(start, group.end));
       onGroupEnd();
       start = group.end;
-      const answer = correctAnswer(buffer, answerStart, usedBytes, group.isSynced);
-      usedBytes = answer.end;
-      notifications.push(...answer.notifications);
-      if (group.isSynced && answer.status === undefined) exitWithError("PostgreSQL did not answer a group of messages");
-      isIdle = group.isSynced && answer.status === IDLE_STATUS;
+      const response = correctResponse(buffer, responseStart, usedBytes, group.isSynced);
+      usedBytes = response.end;
+      notifications.push(...response.notifications);
+      if (group.isSynced && response.status === undefined)
+        exitWithError("PostgreSQL did not respond to a group of messages");
+      isIdle = group.isSynced && response.status === IDLE_STATUS;
     }
-    const answerBytes = buffer.slice(0, usedBytes);
+    const responseBytes = buffer.slice(0, usedBytes);
     if (buffer.length > INITIAL_BUFFER_BYTES) buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
-    return { kind: "answer", bytes: answerBytes, isIdle, notifications };
+    return { kind: "response", bytes: responseBytes, isIdle, notifications };
   };
 
   const greet = async (): Promise<Uint8Array> => {
@@ -121,17 +130,17 @@ function copyToSharedMemory(bytes: Uint8Array): SharedArrayBuffer {
   return memory;
 }
 
-async function serve(boot: Boot): Promise<void> {
-  const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
+async function serve(boot: BootParameters): Promise<void> {
+  const statementTimer = createStatementTimer((milliseconds) => post({ kind: "timer", milliseconds }));
   const engine = boot.engine ?? (await compileEngine());
   const { tar: decompressedTar, ...options } = boot;
   const sharedTar = decompressedTar ?? (boot.image && copyToSharedMemory(readImage(boot.image)));
   const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob does not accept shared memory
-  const pg = await openCluster({ ...options, engine, alarm, ...(tar && { tar }) });
+  const pg = await openCluster({ ...options, engine, statementTimer, ...(tar && { tar }) });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
   exitOnFatalErrors(pg);
-  const backend = createBackend(pg, alarm.discardExpiredAlarm);
+  const backend = createBackend(pg, statementTimer.discardExpired);
   const walFolder = await findWalFolder(pg);
   const checkpointBatch = buildQuery("checkpoint");
 
@@ -140,31 +149,31 @@ async function serve(boot: Boot): Promise<void> {
     if (pg.Module.FS.readdir(walFolder).length > MAX_WAL_SEGMENTS) await backend.run(checkpointBatch);
   };
 
-  const answerRequest = async (request: ThreadRequest): Promise<void> => {
+  const handleRequest = async (request: ThreadRequest): Promise<void> => {
     if (request.kind === "dump") {
       const bytes = new Uint8Array(await promisify(gzip)(await dumpCluster(pg)));
-      post({ kind: "answer", bytes, isIdle: true, notifications: [] }, [bytes.buffer]);
+      post({ kind: "response", bytes, isIdle: true, notifications: [] }, [bytes.buffer]);
       return;
     }
     if (request.kind === "stop") {
       await pg.close();
       process.exit(0);
     }
-    const answer = await backend.run(request);
-    post(answer, [answer.bytes.buffer]);
-    if (answer.isIdle) await limitWal();
+    const response = await backend.run(request);
+    post(response, [response.bytes.buffer]);
+    if (response.isIdle) await limitWal();
   };
 
   const greeting = await backend.greet();
   // Requests arrive one at a time, but a checkpoint may still run when the next one arrives.
   let last: Promise<void> = Promise.resolve();
   port.on("message", (request: ThreadRequest) => {
-    last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
+    last = last.then(() => handleRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
   });
   post({ kind: "ready", greeting, engine, tar: boot.image?.builtName === undefined ? undefined : sharedTar });
 }
 
-serve(workerData as Boot).catch((error: unknown) => {
+serve(workerData as BootParameters).catch((error: unknown) => {
   post({ kind: "failed", message: getErrorMessage(error) });
   process.exit(1);
 });

@@ -81,7 +81,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, getColumns: GetCo
     provenAccess: row.provenAccess ?? undefined,
     mayHideNulls: row.mayHideNulls ? true : undefined,
     rules: row.rules ?? undefined,
-    refusesConflict: row.refusesConflict ? true : undefined,
+    rejectsConflict: row.rejectsConflict ? true : undefined,
     relationships: [],
   };
 };

@@ -4,7 +4,7 @@ import {
   definePlugin,
   forEachSliced,
   runSliced,
-  nameKey,
+  buildNameKey,
   type IntrospectContext,
   type Model,
   type Slices,
@@ -56,8 +56,8 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
   const rowsOfRelations = loadRelations(context, additional);
   const commonTypes = loadCommonTypes(context);
   const rowsOfRoutines = loadRoutines(context, additional);
-  const serverFacts = loadServer(context, additional);
-  const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
+  const serverCatalog = loadServer(context, additional);
+  const rolesByName = serverCatalog.then(({ serverVersion }) => loadRoles(context, serverVersion));
   rolesByName.catch(() => undefined); // the promise is awaited below
   const [relationRows, commonRows, routineRows] = await Promise.all([rowsOfRelations, commonTypes, rowsOfRoutines]);
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
@@ -110,11 +110,11 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
   const relations = new Map<string, Relation>();
   await forEachSliced(shownRows, (row) => {
     const relation = build(row);
-    relations.set(nameKey(relation), relation);
+    relations.set(buildNameKey(relation), relation);
   });
   const routines = await runSliced(mapSliced(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
-  const [server, roles] = await Promise.all([serverFacts, rolesByName]);
+  const [server, roles] = await Promise.all([serverCatalog, rolesByName]);
   const schemasByName = new Map(server.schemas.map((schema) => [schema.name, schema]));
   for (const schema of context.schemas) {
     if (!schemasByName.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
@@ -191,7 +191,7 @@ const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<nu
       if (table === undefined || name === undefined || column === undefined) continue;
       byName.set(name, { relation: { schema: table.schema, name: table.name }, column });
     }
-    namedOrigins.set(nameKey(view), byName);
+    namedOrigins.set(buildNameKey(view), byName);
   }
   return namedOrigins;
 };
@@ -199,8 +199,8 @@ const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<nu
 const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readonly Routine[]> => {
   const byName = new Map<string, Routine[]>();
   for (const routine of routines) {
-    const overloads = byName.get(nameKey(routine));
-    if (overloads === undefined) byName.set(nameKey(routine), [routine]);
+    const overloads = byName.get(buildNameKey(routine));
+    if (overloads === undefined) byName.set(buildNameKey(routine), [routine]);
     else overloads.push(routine);
   }
   return byName;

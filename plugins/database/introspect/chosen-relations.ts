@@ -1,5 +1,12 @@
 /** Chooses the relations that the relations query loads, and finds relations whose writes run user-defined code. */
-import { ident, sql, value, type IntrospectContext, type QualifiedName, type Sql } from "../../../core/index.ts";
+import {
+  quoteIdentifier,
+  sql,
+  bindValue,
+  type IntrospectContext,
+  type QualifiedName,
+  type Sql,
+} from "../../../core/index.ts";
 
 /** The objects to load although their schema is not exposed. */
 export interface AdditionalObjects {
@@ -11,13 +18,13 @@ export interface AdditionalObjects {
 
 /** Binds names as a parameter of JSON: `[[schema, name], …]`. */
 export const bindNames = (names: readonly QualifiedName[]) =>
-  value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
+  bindValue(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
 /** Writes `"exposed" as materialized (…)` with the oids of the schemas of these names. */
-export const compileSchemaSet = (cte: string, names: Iterable<string>) => sql`${ident(cte)} as materialized (
+export const compileSchemaSet = (cte: string, names: Iterable<string>) => sql`${quoteIdentifier(cte)} as materialized (
   select schema.oid
   from pg_catalog.pg_namespace schema
-  where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
+  where schema.nspname in (select pg_catalog.json_array_elements_text(${bindValue(JSON.stringify([...names]), "json")}))
 )`;
 
 /** Selects `code_relations`, whose writes run user-defined code, and `remote_relations`, which have rows on another

@@ -2,7 +2,7 @@
  *  `ports?select=flagship(name)`. */
 import {
   definePlugin,
-  nameKey,
+  buildNameKey,
   isSameName,
   type Model,
   type QualifiedName,
@@ -22,9 +22,9 @@ const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly
       const target = routine.returns.relation;
       if (source === undefined || target === undefined || source.schema !== routine.schema) continue;
       if (!exposedSchemas.has(routine.schema) || !exposedSchemas.has(target.schema)) continue;
-      const list = bySource.get(nameKey(source)) ?? [];
+      const list = bySource.get(buildNameKey(source)) ?? [];
       list.push(buildComputed(routine, source, target));
-      bySource.set(nameKey(source), list);
+      bySource.set(buildNameKey(source), list);
     }
   }
   return bySource;

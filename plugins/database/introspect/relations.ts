@@ -1,7 +1,7 @@
 /** Loads the rows of the relations query: relations with their columns, keys and privileges. */
 import {
   forEachSliced,
-  integer,
+  inlineInteger,
   sql,
   type IntrospectContext,
   type Relation,
@@ -60,7 +60,7 @@ export interface RelationRow {
   readonly provenAccess: "read" | "write" | null;
   readonly mayHideNulls: boolean;
   readonly rules: Relation["rules"] | null;
-  readonly refusesConflict: boolean;
+  readonly rejectsConflict: boolean;
   readonly writable: number;
   /** True if INSTEAD OF triggers write the view. */
   readonly hasTrigger: boolean;
@@ -96,8 +96,8 @@ const RULES = sql`(
     ) events
   )`;
 
-/** The expression for `Relation.refusesConflict`. */
-const REFUSES_CONFLICT = sql`relation.oid in (select conflict_refusals.oid from conflict_refusals)`;
+/** The expression for `Relation.rejectsConflict`. */
+const REJECTS_CONFLICT = sql`relation.oid in (select conflict_refusals.oid from conflict_refusals)`;
 
 type RawRelationRow = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 
@@ -149,7 +149,7 @@ select relation.oid,
   ${PROVEN_ACCESS} as "provenAccess",
   ${MAY_HIDE_NULLS} as "mayHideNulls",
   ${RULES} as rules,
-  ${REFUSES_CONFLICT} as "refusesConflict",
+  ${REJECTS_CONFLICT} as "rejectsConflict",
   bits.writable,
   bits.has_trigger as "hasTrigger",
   (
@@ -270,7 +270,7 @@ from (
 left join ancestors on ancestors.oid = relation.oid
 cross join lateral (
   select case
-      when relation.relkind in ('r', 'p') then ${integer(UPDATE | INSERT | DELETE)}
+      when relation.relkind in ('r', 'p') then ${inlineInteger(UPDATE | INSERT | DELETE)}
       when relation.relkind = 'm' then 0
       else pg_catalog.pg_relation_is_updatable(relation.oid, true)
     end as writable,

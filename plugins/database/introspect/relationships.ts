@@ -3,7 +3,7 @@
 import {
   definePlugin,
   runSliced,
-  nameKey,
+  buildNameKey,
   type ColumnPair,
   type Slices,
   type QualifiedName,
@@ -70,7 +70,7 @@ const deriveLinks = function* (
   for (const source of relations.values()) {
     yield;
     for (const key of source.foreignKeys) {
-      const target = relations.get(nameKey(key.target));
+      const target = relations.get(buildNameKey(key.target));
       if (target === undefined) continue;
       const sourceColumns: KeyColumns = { relation: source, columns: key.columns };
       const targetColumns: KeyColumns = { relation: target, columns: key.targetColumns };
@@ -117,7 +117,7 @@ const indexViews = (
     for (const { name } of view.columns) {
       const origin = columns.get(name);
       if (origin === undefined) continue;
-      const viewColumns = getOrAdd(tables, nameKey(origin.relation), () => new Map<string, string[]>());
+      const viewColumns = getOrAdd(tables, buildNameKey(origin.relation), () => new Map<string, string[]>());
       getOrAdd(viewColumns, origin.column, () => []).push(name);
     }
     for (const [table, viewColumns] of tables)

@@ -2,7 +2,7 @@
  *  aggregates. */
 import {
   sql,
-  value,
+  bindValue,
   type IntrospectContext,
   type MediaHandler,
   type QualifiedName,
@@ -15,28 +15,28 @@ interface ServerRow {
   readonly loginRole: string;
   readonly loginPath: string | null;
   readonly hasOwnSchemas: boolean;
-  readonly schemas: readonly SchemaFacts[] | null;
+  readonly schemas: readonly SchemaRow[] | null;
   readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
-  readonly casts: readonly CastFacts[] | null;
-  readonly aggregates: readonly AggregateFacts[] | null;
+  readonly casts: readonly CastRow[] | null;
+  readonly aggregates: readonly AggregateRow[] | null;
   readonly shadowedNames: readonly string[] | null;
 }
 
-interface SchemaFacts {
+interface SchemaRow {
   readonly name: string;
   readonly owner: string;
   readonly acl: readonly string[];
   readonly comment: string | null;
 }
 
-interface CastFacts {
+interface CastRow {
   readonly domain: number;
   readonly role: keyof Representation;
   readonly schema: string;
   readonly name: string;
 }
 
-interface AggregateFacts {
+interface AggregateRow {
   readonly mediaType: string;
   readonly schema: string;
   readonly name: string;
@@ -45,11 +45,11 @@ interface AggregateFacts {
   readonly isBytea: boolean;
 }
 
-interface ServerFacts {
+interface ServerCatalog {
   readonly serverVersion: number;
   readonly loginRole: string;
   readonly loginPath: readonly string[];
-  readonly schemas: readonly SchemaFacts[];
+  readonly schemas: readonly SchemaRow[];
   readonly extensions: ReadonlyMap<string, string>;
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
@@ -124,10 +124,10 @@ const parseSearchPath = (path: string): readonly string[] =>
     .filter((name) => name !== "");
 
 /** Loads the facts about the server and its schemas. @rule R-REP-1 R-MED-4 R-OAS-3 */
-export const loadServer = async (context: IntrospectContext, additional: AdditionalObjects): Promise<ServerFacts> => {
-  const exposedSchemas = value(JSON.stringify(context.schemas), "json");
+export const loadServer = async (context: IntrospectContext, additional: AdditionalObjects): Promise<ServerCatalog> => {
+  const exposedSchemas = bindValue(JSON.stringify(context.schemas), "json");
   const additionalSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
-  const namedSchemas = value(
+  const namedSchemas = bindValue(
     JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...additionalSchemas])]),
     "json",
   );
@@ -211,7 +211,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
   };
 };
 
-const buildRepresentations = (casts: readonly CastFacts[]): ReadonlyMap<number, Representation> => {
+const buildRepresentations = (casts: readonly CastRow[]): ReadonlyMap<number, Representation> => {
   const representations = new Map<number, Representation>();
   for (const { domain, role, schema, name } of casts) {
     const routine: QualifiedName = { schema, name };
@@ -220,10 +220,10 @@ const buildRepresentations = (casts: readonly CastFacts[]): ReadonlyMap<number, 
   return representations;
 };
 
-const buildMediaHandler = (facts: AggregateFacts): MediaHandler => ({
-  mediaType: facts.mediaType,
-  aggregate: { schema: facts.schema, name: facts.name },
-  ...(facts.relationSchema !== null &&
-    facts.relationName !== null && { relation: { schema: facts.relationSchema, name: facts.relationName } }),
-  isBytea: facts.isBytea,
+const buildMediaHandler = (row: AggregateRow): MediaHandler => ({
+  mediaType: row.mediaType,
+  aggregate: { schema: row.schema, name: row.name },
+  ...(row.relationSchema !== null &&
+    row.relationName !== null && { relation: { schema: row.relationSchema, name: row.relationName } }),
+  isBytea: row.isBytea,
 });

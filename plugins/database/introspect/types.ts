@@ -1,5 +1,12 @@
 /** Loads types: the built-in types, and other types that columns, parameters and results use. */
-import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
+import {
+  forEachSliced,
+  sql,
+  bindValue,
+  type IntrospectContext,
+  type PgType,
+  type TypeKind,
+} from "../../../core/index.ts";
 import { loadUserTypes } from "./user-types.ts";
 
 interface TypeRow {
@@ -83,7 +90,7 @@ where schema.nspname = 'pg_catalog'
     select pg_catalog.unnest(array[named.oid, named.typarray])
     from pg_catalog.pg_type named
     join pg_catalog.pg_depend dependency on dependency.objid = named.oid
-    where named.typname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify(EXTENSION_TYPES), "json")}))
+    where named.typname in (select pg_catalog.json_array_elements_text(${bindValue(JSON.stringify(EXTENSION_TYPES), "json")}))
       and dependency.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
       and dependency.deptype = 'e'
   )`);

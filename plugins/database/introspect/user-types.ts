@@ -1,23 +1,23 @@
 /** Loads user-defined types: domains, enums, composites, ranges, and the types to which they refer. */
-import { sql, value, type IntrospectContext, type Sql } from "../../../core/index.ts";
+import { sql, bindValue, type IntrospectContext, type Sql } from "../../../core/index.ts";
 
-/** Loads all types that can be reached from `roots`, except those in `knownOids`. `facts` are columns that every type has,
- *  with the joins that they need. */
+/** Loads all types that can be reached from `roots`, except those in `knownOids`. The query selects `columns` of every
+ *  type, with the joins that they need. */
 export const loadUserTypes = <Row>(
   context: IntrospectContext,
-  [facts, joins]: readonly [Sql, Sql],
+  [columns, joins]: readonly [Sql, Sql],
   roots: Iterable<number>,
   knownOids: Iterable<number>,
 ): Promise<readonly Row[]> =>
   context.query<Row>(sql`
 with recursive known as materialized (
   select item.text::pg_catalog.oid as oid
-  from pg_catalog.json_array_elements_text(${value(JSON.stringify([...knownOids]), "json")}) item (text)
+  from pg_catalog.json_array_elements_text(${bindValue(JSON.stringify([...knownOids]), "json")}) item (text)
 ),
 -- each type is found by its key, because there are far fewer of them than rows in the catalogs
 reached (oid) as (
   select item.text::pg_catalog.oid
-  from pg_catalog.json_array_elements_text(${value(JSON.stringify([...roots]), "json")}) item (text)
+  from pg_catalog.json_array_elements_text(${bindValue(JSON.stringify([...roots]), "json")}) item (text)
   union
   select step.oid
   from reached
@@ -46,7 +46,7 @@ reached (oid) as (
   where step.oid <> 0
     and step.oid not in (select known.oid from known)
 )
-select ${facts},
+select ${columns},
   case when type.typtype = 'd' then pg_catalog.pg_get_expr(type.typdefaultbin, 0) end as "default",
   case when type.typtype = 'e' then (
     select pg_catalog.json_agg(label.enumlabel order by label.enumsortorder)

@@ -7,7 +7,7 @@ import {
   type RelApiOptions,
   type Setting,
 } from "../../../core/index.ts";
-import { ident, join, literal, sql, value } from "../../../core/sql/fragment.ts";
+import { quoteIdentifier, joinSql, quoteLiteral, sql, bindValue } from "../../../core/sql/fragment.ts";
 import { storeSettings } from "../settings.ts";
 
 type Query = Parameters<OptionSource["read"]>[0];
@@ -60,7 +60,7 @@ const loadStoredSettings = async (
     await query(sql`select ${parseQualifiedName(preConfig)}()`);
     rows.push(
       ...(await query<StoredRow>(
-        sql`select name, current_setting(name, true) as value from unnest(array[${join([...knownSettings.keys()].map(literal))}]) as name`,
+        sql`select name, current_setting(name, true) as value from unnest(array[${joinSql([...knownSettings.keys()].map(quoteLiteral))}]) as name`,
       )),
     );
   }
@@ -75,7 +75,7 @@ const loadStoredSettings = async (
 
 const parseQualifiedName = (name: string) => {
   const dot = name.indexOf(".");
-  return dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
+  return dot === -1 ? quoteIdentifier(name) : quoteIdentifier(name.slice(0, dot), name.slice(dot + 1));
 };
 
 /** Selects the settings of the role. Those for this database come last, because they take precedence. */
@@ -84,5 +84,5 @@ const ROLE_SETTINGS = sql`
   from pg_catalog.pg_db_role_setting as entry, unnest(entry.setconfig) as setting
   where entry.setrole = (select oid from pg_catalog.pg_roles where rolname = current_user)
     and entry.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
-    and setting like ${value("pgrst.%")}
+    and setting like ${bindValue("pgrst.%")}
   order by entry.setdatabase`;

@@ -3,7 +3,7 @@
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
-import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
+import { fieldMissing, argumentNotFound, validationFailed } from "../errors.ts";
 import { getPosition, readBoolean, readInt, type InputContext, type LocatedInput } from "../plan/input.ts";
 import type { DirectiveTarget, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";
 
@@ -98,14 +98,14 @@ const checkArguments = (
   const argumentNodes = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...argumentNodes.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))
-      throw noSuchArgument(name, argument, `${path}.${name}`, Object.keys(spec.arguments));
+      throw argumentNotFound(name, argument, `${path}.${name}`, Object.keys(spec.arguments));
   }
   for (const [argument, declaration] of Object.entries(spec.arguments)) {
     const node = argumentNodes.get(argument);
     const position = getPosition(declaration);
     const at = `${path}.${name}.args.${argument}`;
     if (node !== undefined) take(argument, { input: { kind: "literal", node }, position, path: at });
-    else if (!position.hasDefault) throw missingField(argument, at);
+    else if (!position.hasDefault) throw fieldMissing(argument, at);
   }
 };
 

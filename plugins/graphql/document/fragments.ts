@@ -11,7 +11,7 @@ const formatNames = (names: readonly string[]): string => {
   return `${names.slice(0, -1).join(", ")}, and ${names[names.length - 1]}`;
 };
 
-/** Refuses undefined fragments and cycles. The path of an error has the name of each fragment around the spread.
+/** Rejects undefined fragments and cycles. The path of an error has the name of each fragment around the spread.
  *  @throws RelApiError at the selection set that contains the spread */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
   const checkedFragments = new Set<string>();

@@ -9,7 +9,7 @@ import {
   type ValueNode,
 } from "graphql";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
-import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
+import { documentTooLarge, documentInvalid, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
@@ -26,7 +26,7 @@ export const parseDocument = (text: string, operationName: string | undefined, m
     throw documentTooLarge(maxBytes);
   const document = parseText(text);
   for (const definition of document.definitions) {
-    if (definition.kind !== "OperationDefinition" && definition.kind !== "FragmentDefinition") throw notAGraphqlQuery();
+    if (definition.kind !== "OperationDefinition" && definition.kind !== "FragmentDefinition") throw documentInvalid();
     checkSelectionSet(definition.selectionSet, 0);
     for (const directive of definition.directives ?? []) checkNames(directive.arguments ?? [], 0);
     if (definition.kind === "OperationDefinition") {
@@ -42,8 +42,8 @@ const parseText = (text: string): DocumentNode => {
   try {
     return parse(text, { noLocation: true });
   } catch (error) {
-    if (error instanceof GraphQLError) throw notAGraphqlQuery(describeSyntaxError(error));
-    if (error instanceof RangeError) throw notAGraphqlQuery();
+    if (error instanceof GraphQLError) throw documentInvalid(describeSyntaxError(error));
+    if (error instanceof RangeError) throw documentInvalid();
     throw error;
   }
 };
@@ -55,7 +55,7 @@ const describeSyntaxError = ({ message, locations: [location] = [] }: GraphQLErr
     : { line: location.line, column: location.column, reason: message.replace(/^Syntax Error: (.*?)\.?$/s, "$1") };
 
 const checkSelectionSet = (set: SelectionSetNode, depth: number): void => {
-  if (depth > MAX_DEPTH) throw notAGraphqlQuery();
+  if (depth > MAX_DEPTH) throw documentInvalid();
   for (const selection of set.selections) {
     for (const directive of selection.directives ?? []) checkNames(directive.arguments ?? [], depth);
     if (selection.kind === "Field") checkNames(selection.arguments ?? [], depth);
@@ -64,21 +64,21 @@ const checkSelectionSet = (set: SelectionSetNode, depth: number): void => {
   }
 };
 
-/** Refuses duplicate names among arguments or input fields. */
+/** Rejects duplicate names among arguments or input fields. */
 const checkNames = (
   fields: readonly { readonly name: { readonly value: string }; readonly value: ValueNode }[],
   depth: number,
 ): void => {
   const names = new Set<string>();
   for (const field of fields) {
-    if (names.has(field.name.value)) throw notAGraphqlQuery();
+    if (names.has(field.name.value)) throw documentInvalid();
     names.add(field.name.value);
     checkValue(field.value, depth + 1);
   }
 };
 
 const checkValue = (value: ValueNode, depth: number): void => {
-  if (depth > MAX_DEPTH) throw notAGraphqlQuery();
+  if (depth > MAX_DEPTH) throw documentInvalid();
   if (value.kind === "ObjectValue") checkNames(value.fields, depth);
   else if (value.kind === "ListValue") for (const item of value.values) checkValue(item, depth + 1);
 };

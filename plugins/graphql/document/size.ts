@@ -1,7 +1,7 @@
 /** Computes the size of an operation with its fragments inlined, without inlining them. @rule G-LIM-3 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
-import type { Limits } from "../../../core/index.ts";
-import { fieldsTooDeep, tooMany } from "../errors.ts";
+import type { RequestLimits } from "../../../core/index.ts";
+import { fieldsTooDeep, graphqlLimitExceeded } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -66,13 +66,13 @@ const measureFragment = (name: string, fragments: Fragments, sizes: Map<string, 
   return size;
 };
 
-/** Refuses an operation that is too large. Repeated fields count each time, even if they are merged. `checkFragments`
+/** Rejects an operation that is too large. Repeated fields count each time, even if they are merged. `checkFragments`
  *  must run before. @throws RelApiError `validation-failed` @rule G-LIM-3 */
-export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): Size => {
+export const checkSize = (limits: RequestLimits, set: SelectionSetNode, fragments: Fragments): Size => {
   const size = measureSelection(set, fragments, new Map());
   if (size.depth > limits.maxDocumentDepth) throw fieldsTooDeep(limits);
-  if (size.directFields > limits.maxRootFields) throw tooMany(limits, "maxRootFields", "root fields");
-  if (size.aliases > limits.maxAliases) throw tooMany(limits, "maxAliases", "aliases");
-  if (size.fields > limits.maxDocumentFields) throw tooMany(limits, "maxDocumentFields", "fields");
+  if (size.directFields > limits.maxRootFields) throw graphqlLimitExceeded(limits, "maxRootFields", "root fields");
+  if (size.aliases > limits.maxAliases) throw graphqlLimitExceeded(limits, "maxAliases", "aliases");
+  if (size.fields > limits.maxDocumentFields) throw graphqlLimitExceeded(limits, "maxDocumentFields", "fields");
   return size;
 };

@@ -1,7 +1,7 @@
 /** Tracks reads of variables. Every read of a value in planning is a cache question, whose answer becomes part of the
  *  plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
 import type { ValueNode } from "graphql";
-import { defineQuestion, planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
+import { defineCacheQuestion, planKey, type Ask, type Json, type CacheQuestion } from "../../../core/index.ts";
 import { describeValue, isPlainObject } from "../values/leaf.ts";
 import { writeJson } from "../values/numbers.ts";
 import type { VariableValues } from "./variables.ts";
@@ -19,7 +19,7 @@ export interface VariablePart {
   /** Returns the member names of an object, in order, or undefined for other values. */
   members(): readonly string[] | undefined;
   member(name: string): VariablePart;
-  /** Returns the items of a list, or undefined for other values. `check` may refuse the number of items before they are
+  /** Returns the items of a list, or undefined for other values. `check` may reject the number of items before they are
    *  processed. */
   items(check: (count: number) => void): readonly VariablePart[] | undefined;
   /** Returns the whole value. */
@@ -70,11 +70,11 @@ const createQuestion = <Answer>(
   path: VariablePath,
   buildAnswer: (value: Json) => Answer,
   key: (answer: Answer) => unknown,
-): Question<WithVariables, Answer> =>
-  defineQuestion(name, ({ variables }) => buildAnswer(findValue(variables, path)), key);
+): CacheQuestion<WithVariables, Answer> =>
+  defineCacheQuestion(name, ({ variables }) => buildAnswer(findValue(variables, path)), key);
 
-const createKindQuestion = (name: string): Question<WithVariables, VariableState> =>
-  defineQuestion(`kind of ${name}`, ({ variables }) => findKind(variables, name));
+const createKindQuestion = (name: string): CacheQuestion<WithVariables, VariableState> =>
+  defineCacheQuestion(`kind of ${name}`, ({ variables }) => findKind(variables, name));
 
 const buildShapeKey = (shape: ValueShape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
 

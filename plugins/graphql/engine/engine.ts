@@ -1,9 +1,9 @@
 /** Processes a request up to the text of its response. A document is parsed and validated once per role. Then values
  *  are bound, one transaction runs, and results are spliced. */
 import {
-  countRefusal,
+  countRejection,
   buildErrorFields,
-  isNestedDeeper,
+  exceedsJsonDepth,
   RelApiError,
   type Execution,
   type PluginContext,
@@ -13,7 +13,7 @@ import {
   type ValueOf,
 } from "../../../core/index.ts";
 import { parseJson } from "../values/numbers.ts";
-import { bodyTooDeep } from "../errors.ts";
+import { graphqlBodyTooDeep } from "../errors.ts";
 import { QUERY_CANCELED } from "../translate-error.ts";
 import { credentialRules } from "../credential-rules.ts";
 import { buildExampleQuery, buildLiveExample } from "../example.ts";
@@ -143,11 +143,11 @@ export const createEngine = (
   const createRun = (
     session: Session,
     {
-      onGone,
+      onDisconnect,
       settings: runSettings,
       requestSettings,
       exchange,
-    }: Pick<GqlRunOptions, "settings" | "requestSettings" | "onGone" | "exchange">,
+    }: Pick<GqlRunOptions, "settings" | "requestSettings" | "onDisconnect" | "exchange">,
   ) => {
     const currentLimits = limits;
     const seconds = currentLimits?.findTimeLimitSeconds(session);
@@ -170,7 +170,7 @@ export const createEngine = (
         requestSettings,
         exchange,
         settings,
-        onDisconnect: onGone,
+        onDisconnect,
         programs,
         access,
         end,
@@ -232,7 +232,15 @@ export const createEngine = (
     run: async <LongResult = never>(
       operation: GqlOperation,
       session: Session,
-      { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<LongResult> = {},
+      {
+        requestSettings,
+        settings,
+        onDisconnect,
+        exchange,
+        longBody,
+        end = "commit",
+        access,
+      }: GqlRunOptions<LongResult> = {},
     ): Promise<string | LongResult> => {
       const isReadOnly = operation.access === "read only";
       const { outputs, loads, steps } = operation;
@@ -249,7 +257,7 @@ export const createEngine = (
                 return bodyResult?.receiver;
               },
             };
-      const runWith = createRun(session, { settings, requestSettings, onGone, exchange });
+      const runWith = createRun(session, { settings, requestSettings, onDisconnect, exchange });
       const execute = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
         runWith({
           programs,
@@ -261,7 +269,10 @@ export const createEngine = (
       const executeReads = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
         runWith({ programs, access: "read only", end: "commit", mayUseReplica: isReadOnly });
       const runCalls = (gqlCalls: readonly GqlCall[]): Promise<readonly string[]> =>
-        functions.call({ calls: gqlCalls, document: operation.document }, executeReads, session, { onGone, exchange });
+        functions.call({ calls: gqlCalls, document: operation.document }, executeReads, session, {
+          onDisconnect,
+          exchange,
+        });
       const isMutation = operation.kind === "mutation";
       const calls: string[] = isMutation || operation.calls.length === 0 ? [] : [...(await runCalls(operation.calls))];
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
@@ -285,14 +296,14 @@ export const createEngine = (
       const complete =
         operation.loads.length === 0
           ? bodies
-          : await functions.load(operation, bodies, executeReads, session, { onGone, exchange });
+          : await functions.load(operation, bodies, executeReads, session, { onDisconnect, exchange });
       return assemble(writtenOperation, complete, calls);
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;
-      if (!isNestedDeeper(text, maxJsonDepth)) return parseJson(text);
-      const error = bodyTooDeep(context.options);
-      countRefusal(context.counters, error);
+      if (!exceedsJsonDepth(text, maxJsonDepth)) return parseJson(text);
+      const error = graphqlBodyTooDeep(context.options);
+      countRejection(context.counters, error);
       throw error;
     },
     parseRequestJson: (text, at) => parseRequestJson(text, context.options, at),
@@ -300,7 +311,7 @@ export const createEngine = (
       createNames({ ...customization, namingConvention }),
     readRequest: (value) => readRequest(value, (request) => find.call(request)),
     encodeErrors: (error, session) => {
-      countRefusal(context.counters, error);
+      countRejection(context.counters, error);
       if (!(error instanceof RelApiError))
         context.logger.error("unhandled error while serving a GraphQL request", buildErrorFields(error));
       return encodeErrors(error, session, buildHints(error, session));

@@ -2,16 +2,16 @@
  *  G-OP-36 R-CAC-1 */
 import {
   getBoundValue,
-  defineQuestion,
+  defineCacheQuestion,
   observeSession,
   planKey,
   type Ask,
   type Cache,
   type CacheEntry,
-  type Limits,
+  type RequestLimits,
   type Model,
   type PluginContext,
-  type Question,
+  type CacheQuestion,
   type SentValue,
   type Session,
   type ValueOf,
@@ -28,7 +28,7 @@ import {
   type ValueSource,
   type VariableValues,
 } from "../document/variables.ts";
-import { boundValuesTooLarge, notAGraphqlQuery, variablesTooDeep } from "../errors.ts";
+import { boundValuesTooLarge, documentInvalid, variablesTooDeep } from "../errors.ts";
 import { fillCall } from "../plan/call.ts";
 import { fillForward } from "../plan/forward.ts";
 import { fillJoin, planJoin, prepareJoin, type PreparedJoin } from "../plan/join.ts";
@@ -62,8 +62,8 @@ interface DocumentSource extends Caller {
   readonly operationName: string | undefined;
 }
 
-const TEXT = defineQuestion("text", ({ text }: DocumentSource) => text);
-const OPERATION_NAME = defineQuestion("operation name", ({ operationName }: DocumentSource) => operationName);
+const TEXT = defineCacheQuestion("text", ({ text }: DocumentSource) => text);
+const OPERATION_NAME = defineCacheQuestion("operation name", ({ operationName }: DocumentSource) => operationName);
 
 const NO_VARIABLES: VariableValues = new Map();
 
@@ -107,8 +107,10 @@ interface PreparedOperation {
 
 /** Creates the cache question of the variables, which the planner reads once at its creation. Planning reads values
  *  only through cache questions. */
-const createVariablesQuestion = (declaredVariables: DeclaredVariables): Question<OperationSource, VariableValues> =>
-  defineQuestion(
+const createVariablesQuestion = (
+  declaredVariables: DeclaredVariables,
+): CacheQuestion<OperationSource, VariableValues> =>
+  defineCacheQuestion(
     "variables",
     (source) => source.read(declaredVariables),
     () => undefined,
@@ -178,7 +180,7 @@ const estimateOperationBytes = ({ template: { plans } }: PreparedOperation): num
 const fillOperation = (
   template: PreparedOperation["template"],
   variables: VariableValues,
-  limits: Limits,
+  limits: RequestLimits,
   { document, cachePlan }: Pick<GqlOperation, "document" | "cachePlan">,
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
@@ -237,7 +239,7 @@ type Prepare = (
 ) => ValidatedDocument;
 
 /** Calls a recursive function. If the nesting is too deep for the stack, it throws `error`. */
-const refuseDeepNesting = <Result>(run: () => Result, error: () => Error): Result => {
+const rejectDeepNesting = <Result>(run: () => Result, error: () => Error): Result => {
   try {
     return run();
   } catch (thrownValue) {
@@ -280,7 +282,7 @@ export const createPrepare = (
     const operationEntry = peekOperation(source);
     const { value: document, commit: keepDocument } =
       operationEntry === undefined
-        ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
+        ? rejectDeepNesting(() => documents.get(source), documentInvalid)
         : { value: operationEntry.value.document, commit: operationEntry.commit };
     const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validatedDocument: ValidatedDocument = {
@@ -292,7 +294,7 @@ export const createPrepare = (
       aliases,
       directives,
       bind: () =>
-        refuseDeepNesting(
+        rejectDeepNesting(
           () => {
             const { value, commit } = operationEntry ?? operations.get(source);
             return fillOperation(value.template, source.read(document.declaredVariables), document.schema.options, {
@@ -300,7 +302,7 @@ export const createPrepare = (
               cachePlan: commit,
             });
           },
-          () => (request.variables === undefined ? notAGraphqlQuery() : variablesTooDeep()),
+          () => (request.variables === undefined ? documentInvalid() : variablesTooDeep()),
         ),
     };
     if (check.isUsed()) check.call(request.query, session, validatedDocument, sender);

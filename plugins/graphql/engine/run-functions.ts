@@ -1,7 +1,7 @@
 /** Runs the plugin functions that resolve fields. @rule X-GQL-4 X-GQL-6 */
 import { RelApiError, splitJson, type Logger, type ResultRow, type Session } from "../../../core/index.ts";
 import { parseJson } from "../values/numbers.ts";
-import { functionFailed, functionRefused } from "../errors.ts";
+import { functionFailed, functionRejected } from "../errors.ts";
 import { findSpans, splice } from "./replace-json-values.ts";
 import type { GqlCallContext, GqlLoadedRow } from "../plan-parts.ts";
 import type {
@@ -60,15 +60,15 @@ interface FunctionRunner {
 /** Runs the reads of rows that belong to results of functions, in one transaction. */
 type ExecuteReads = (reads: readonly GqlJoinedRead[]) => Promise<readonly ResultRow[]>;
 
-type FunctionRunOptions = Pick<GqlRunOptions, "onGone" | "exchange">;
+type FunctionRunOptions = Pick<GqlRunOptions, "onDisconnect" | "exchange">;
 
 /** Runs `work` with a signal that is aborted when the client disconnects or `work` fails. */
 const withAbortSignal = async <Result>(
-  onGone: GqlRunOptions["onGone"],
+  onDisconnect: GqlRunOptions["onDisconnect"],
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> => {
   const controller = new AbortController();
-  const stop = onGone?.(() => controller.abort());
+  const stop = onDisconnect?.(() => controller.abort());
   try {
     return await work(controller.signal);
   } catch (error) {
@@ -92,7 +92,7 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       return await run();
     } catch (error) {
       if (typeof error === "object" && error !== null && followUpErrors.has(error)) throw error;
-      if (error instanceof RelApiError) throw functionRefused(error, path);
+      if (error instanceof RelApiError) throw functionRejected(error, path);
       logger.error(`${origin} failed`, { cause: error instanceof Error ? error : String(error) });
       throw functionFailed(path);
     }
@@ -182,7 +182,7 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       const { document } = operation;
       return withHiddenExceptions(call, () =>
         call.events.open({ session, signal, document }, (event) =>
-          emit(typeof event === "string" ? event : functionRefused(event, call.path)),
+          emit(typeof event === "string" ? event : functionRejected(event, call.path)),
         ),
       );
     },
@@ -202,10 +202,12 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
           }),
         );
       }),
-    load: ({ loads, document }, bodies, execute, session, { onGone, exchange }) =>
-      withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, execute, { session, signal, exchange, document })),
-    call: ({ calls, document }, execute, session, { onGone, exchange }) =>
-      withAbortSignal(onGone, (signal) =>
+    load: ({ loads, document }, bodies, execute, session, { onDisconnect, exchange }) =>
+      withAbortSignal(onDisconnect, (signal) =>
+        loadBodies(loads, bodies, execute, { session, signal, exchange, document }),
+      ),
+    call: ({ calls, document }, execute, session, { onDisconnect, exchange }) =>
+      withAbortSignal(onDisconnect, (signal) =>
         Promise.all(calls.map((call) => runOne(call, execute, { session, signal, exchange, document }))),
       ),
   };

@@ -9,7 +9,7 @@ import {
   type Exchange,
   type Json,
   type JsonObject,
-  type Limits,
+  type RequestLimits,
   type Model,
   type PluginContext,
   type Surface,
@@ -18,7 +18,7 @@ import { getMetadataFacts, type MetadataEndpoint } from "../../metadata/api.ts";
 import { graphqlService } from "../api.ts";
 import { isPlainObject } from "../values/leaf.ts";
 import { credentialRules } from "../credential-rules.ts";
-import { endpointNotFound, methodNotAllowed, parseFailed, unexpectedVariable, variablesTooLarge } from "../errors.ts";
+import { endpointNotFound, methodNotAllowed, parseFailed, variableUnexpected, variablesTooLarge } from "../errors.ts";
 import { buildJsonAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
 import { createRequestRunner, DATA_ONLY } from "./long-answers.ts";
 import type { GqlEngine } from "../operations.ts";
@@ -67,7 +67,7 @@ const decodeSegment = (segment: string): string => {
 
 const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
 
-/** Converts text of a URL to a value of the variable's type. Coercion refuses text that cannot be converted.
+/** Converts text of a URL to a value of the variable's type. Coercion rejects text that cannot be converted.
  *  @rule G-RES-3 */
 const convertVariable = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
   const inner = type?.kind === "NonNullType" ? type.type : type;
@@ -90,7 +90,7 @@ const convertText = (engine: GqlEngine, text: string, type: TypeNode | undefined
 };
 
 /** Reads the body as variables. @throws RelApiError `parse-failed`, `invalid-json` */
-const readBody = (engine: GqlEngine, text: string | undefined, limits: Limits): JsonObject => {
+const readBody = (engine: GqlEngine, text: string | undefined, limits: RequestLimits): JsonObject => {
   if (text === "") return {};
   if (text !== undefined && Buffer.byteLength(text) > limits.maxVariablesBytes) throw variablesTooLarge(limits, "$");
   const body = engine.parseRequestJson(text);
@@ -154,7 +154,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captures])
         variables[name] = convertVariable(engine, text, endpoint.types.get(name));
       const unexpectedName = Object.keys(variables).find((name) => !endpoint.types.has(name));
-      if (unexpectedName !== undefined) throw unexpectedVariable(unexpectedName);
+      if (unexpectedName !== undefined) throw variableUnexpected(unexpectedName);
       exchange.endPhase("parse");
       const result = await runner.run(
         exchange,

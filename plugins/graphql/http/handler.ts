@@ -1,4 +1,4 @@
-/** Adapts the handler of graphql-http, which would refuse batches, content types and `Accept` headers that Hasura
+/** Adapts the handler of graphql-http, which would reject batches, content types and `Accept` headers that Hasura
  *  accepts. The handler gets requests that are already read, without headers. */
 import { createHandler, type RequestParams, type Response } from "graphql-http";
 import type { Exchange } from "../../../core/index.ts";
@@ -11,17 +11,17 @@ interface PostedRequest {
   readonly request: GqlRequest;
 }
 
-/** Creates the handler. `answer` runs the request, and the handler sends its response unchanged. */
-export const createPostHandler = <Raw extends PostedRequest>(
-  answer: (raw: Raw) => Promise<HandlerResponse>,
-): ((raw: Raw) => Promise<HandlerResponse>) => {
-  const handle = createHandler<Raw>({
+/** Creates the handler. `runRequest` runs the request, and the handler sends its response unchanged. */
+export const createPostHandler = <PostRequest extends PostedRequest>(
+  runRequest: (postRequest: PostRequest) => Promise<HandlerResponse>,
+): ((postRequest: PostRequest) => Promise<HandlerResponse>) => {
+  const handle = createHandler<PostRequest>({
     // variables may hold numbers as text with all their digits
     parseRequestParams: ({ raw }) => raw.request as RequestParams,
-    onSubscribe: ({ raw }) => answer(raw),
+    onSubscribe: ({ raw }) => runRequest(raw),
   });
-  return (raw) => {
-    const { method, path: url } = raw.exchange;
-    return handle({ method, url, headers: {}, body: null, raw, context: undefined });
+  return (postRequest) => {
+    const { method, path: url } = postRequest.exchange;
+    return handle({ method, url, headers: {}, body: null, raw: postRequest, context: undefined });
   };
 };

@@ -184,7 +184,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const version = JSON.stringify({ server_type: "relapi", version: VERSION });
   const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
-  /** Answers OPTIONS, and refuses other methods. @rule G-HTTP-12 */
+  /** Answers OPTIONS, and rejects other methods. @rule G-HTTP-12 */
   const answerOtherMethod = (exchange: AnyExchange, allow: string): Answer => ({
     status: exchange.method === "OPTIONS" ? 200 : 405,
     headers: [["Allow", allow], buildRequestIdHeader(exchange)],

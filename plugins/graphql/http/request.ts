@@ -1,9 +1,16 @@
 /** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
-import { isNestedDeeper, type Json, type JsonObject, type Limits } from "../../../core/index.ts";
+import { exceedsJsonDepth, type Json, type JsonObject, type RequestLimits } from "../../../core/index.ts";
 import { isPlainObject, nameJsonKind } from "../values/leaf.ts";
 import { parseJson } from "../values/numbers.ts";
 import { rejectInvalidExtensions } from "./response-form.ts";
-import { batchTooLong, bodyTooDeep, invalidJson, notSupported, parseFailed, variablesTooLarge } from "../errors.ts";
+import {
+  batchTooLong,
+  graphqlBodyTooDeep,
+  jsonInvalid,
+  requestUnsupported,
+  parseFailed,
+  variablesTooLarge,
+} from "../errors.ts";
 import type { GqlRequest } from "../operations.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
@@ -35,7 +42,7 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
   const isTextMissing = typeof query !== "string" || query === "";
   const persistedText = isPersisted || (isTextMissing && !hasQuery(value)) ? find(value) : undefined;
   if (persistedText === undefined && !isInBatch && isPersisted)
-    throw notSupported("Automatic Persisted Queries is not enabled", "$");
+    throw requestUnsupported("Automatic Persisted Queries is not enabled", "$");
   if (persistedText === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
   const text = persistedText ?? (typeof query === "string" ? query : requireString(query ?? null, "$.query"));
   if (variables !== undefined && variables !== null && !isPlainObject(variables))
@@ -53,7 +60,7 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
 };
 
 /** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
-const checkVariables = (bytes: number, body: Json, limits: Limits): void => {
+const checkVariables = (bytes: number, body: Json, limits: RequestLimits): void => {
   // `readRequest` has accepted the requests
   const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[];
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
@@ -62,7 +69,7 @@ const checkVariables = (bytes: number, body: Json, limits: Limits): void => {
 
 const readBatch = (
   elements: readonly Json[],
-  limits: Limits,
+  limits: RequestLimits,
   find: FindDocument,
   isStrict: boolean,
 ): readonly GqlRequest[] => {
@@ -72,19 +79,24 @@ const readBatch = (
 
 /** Parses JSON of a client. `text` is undefined if the body is not UTF-8: other bytes would be stored as other
  *  characters. `at` is the path of errors. @throws RelApiError `invalid-json`; G-LIM-6 */
-export const parseRequestJson = (text: string | undefined, limits: Limits, at = "$"): Json => {
-  if (text === undefined) throw invalidJson(at, "the body is not UTF-8", "{}");
-  if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+export const parseRequestJson = (text: string | undefined, limits: RequestLimits, at = "$"): Json => {
+  if (text === undefined) throw jsonInvalid(at, "the body is not UTF-8", "{}");
+  if (exceedsJsonDepth(text, limits.maxJsonDepth)) throw graphqlBodyTooDeep(limits);
   try {
     return parseJson(text);
   } catch (error) {
-    throw invalidJson(at, error instanceof Error ? error.message : "no JSON", text);
+    throw jsonInvalid(at, error instanceof Error ? error.message : "no JSON", text);
   }
 };
 
 /** Parses a body. `text` is undefined if the body is not UTF-8. `isStrict` applies GraphQL over HTTP. @throws
  *  RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
-export const parseBody = (text: string | undefined, limits: Limits, find: FindDocument, isStrict: boolean): GqlBody => {
+export const parseBody = (
+  text: string | undefined,
+  limits: RequestLimits,
+  find: FindDocument,
+  isStrict: boolean,
+): GqlBody => {
   const body = parseRequestJson(text, limits);
   const requests = Array.isArray(body)
     ? readBatch(body as readonly Json[], limits, find, isStrict)

@@ -2,7 +2,7 @@
  *  G-OVH-4 */
 import { isJsonObject, RelApiError, type Exchange, type Json } from "../../../core/index.ts";
 import type { EncodedErrors } from "../encode-error.ts";
-import { bodyTypeMissing, bodyTypeRefused, parseFailed, responseTypeRefused } from "../errors.ts";
+import { bodyTypeMissing, bodyTypeRejected, parseFailed, responseTypeRejected } from "../errors.ts";
 import { nameJsonKind } from "../values/leaf.ts";
 
 const JSON_TYPE = "application/json";
@@ -41,7 +41,7 @@ const chooseForm = (accept: string | undefined): ResponseForm => {
   const [plain, response] = [findQuality(JSON_TYPE, ranges), findQuality(RESPONSE_TYPE, ranges)];
   if (response > plain || (response > 0 && response === plain && ranges.has(RESPONSE_TYPE))) return RESPONSE_FORM;
   if (plain > 0) return PLAIN_FORM;
-  throw responseTypeRefused([RESPONSE_TYPE, JSON_TYPE]);
+  throw responseTypeRejected([RESPONSE_TYPE, JSON_TYPE]);
 };
 
 type HeaderSource = Pick<Exchange, "header">;
@@ -62,14 +62,14 @@ export const negotiateErrorForm = (exchange: HeaderSource, isStrict: boolean): R
 const JSON_BODY = /^application\/json[ \t]*(?:;|$)/i;
 const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
 
-/** Refuses a body that is not JSON in UTF-8. @throws RelApiError 415 */
+/** Rejects a body that is not JSON in UTF-8. @throws RelApiError 415 */
 export const rejectOtherBody = (exchange: HeaderSource): void => {
   const type = exchange.header("content-type");
   if (type === undefined || type === "") throw bodyTypeMissing(JSON_TYPE);
-  if (!JSON_BODY.test(type) || OTHER_CHARSET.test(type)) throw bodyTypeRefused(JSON_TYPE, type);
+  if (!JSON_BODY.test(type) || OTHER_CHARSET.test(type)) throw bodyTypeRejected(JSON_TYPE, type);
 };
 
-/** Refuses extensions that are not an object. @throws RelApiError `parse-failed` */
+/** Rejects extensions that are not an object. @throws RelApiError `parse-failed` */
 export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
   if (extensions !== undefined && extensions !== null && !isJsonObject(extensions))
     throw parseFailed(

@@ -1,6 +1,6 @@
 /** Runs the operation of an HTTP request up to the text of `data`, in the same way at every address. */
 import type { Exchange, PluginContext, ResolvedOptions } from "../../../core/index.ts";
-import { mutationByGet, subscriptionOverHttp } from "../errors.ts";
+import { mutationByGetUnsupported, httpSubscriptionUnsupported } from "../errors.ts";
 import type { GqlEngine, GqlRequest, GqlRequestOptions, GqlRunOptions } from "../operations.ts";
 
 const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
@@ -22,13 +22,13 @@ const buildRunOptions = <LongResult>(
 ): GqlRunOptions<LongResult> => ({
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
-  onGone: (listener) => exchange.onDisconnect(listener),
+  onDisconnect: (listener) => exchange.onDisconnect(listener),
   end: options.dbTxEnd === "commit" ? "commit" : chooseTransactionEnd(exchange, options.dbTxEnd),
   access,
   longBody,
 });
 
-/** Refuses a mutation if `access` is read only, as for GET. @throws RelApiError `unexpected-payload` @rule G-HTTP-9
+/** Rejects a mutation if `access` is read only, as for GET. @throws RelApiError `unexpected-payload` @rule G-HTTP-9
  *  G-GET-2 */
 export const runRequest = async <LongResult = never>(
   engine: Pick<GqlEngine, "prepare" | "run">,
@@ -42,9 +42,9 @@ export const runRequest = async <LongResult = never>(
   const preparation = engine.prepare(request, session, sender);
   const document = preparation instanceof Promise ? await preparation : preparation;
   exchange.operation = path === undefined ? document.namedOperation : { ...document.namedOperation, path };
-  if (document.operation === "mutation" && access === "read only") throw mutationByGet();
+  if (document.operation === "mutation" && access === "read only") throw mutationByGetUnsupported();
   const operation = document.bind();
-  if (operation.kind === "subscription") throw subscriptionOverHttp();
+  if (operation.kind === "subscription") throw httpSubscriptionUnsupported();
   exchange.plans = operation.plans;
   exchange.endPhase("plan");
   const data = await engine.run(operation, session, buildRunOptions(exchange, context, options));

@@ -49,7 +49,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     sets.forEach(visit);
     return [...fieldsByKey].map(([key, { name, nodes }]) => ({ key, name, nodes }));
   };
-  return { collect, valueOf: readArgument };
+  return { collect, readArgument };
 };
 
 export type Collector = ReturnType<typeof createCollector>;

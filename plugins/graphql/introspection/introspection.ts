@@ -14,13 +14,13 @@ import { createWriters } from "./writers.ts";
 import { walkTypes } from "../types/reachable-types.ts";
 import { isRootScope } from "../types/lazy-types.ts";
 import { getTypeExtension, type GqlRootName } from "../field-types.ts";
-import type { Parts, RoleSchema } from "../types/role-schema.ts";
+import type { TextParts, RoleSchema } from "../types/role-schema.ts";
 
 export const introspectionService = defineService<IntrospectionService>("graphql-introspection");
 
 export interface IntrospectionService {
   readonly metaFields: RoleSchema["metaFields"];
-  introspect(schema: RoleSchema, ...question: Parameters<RoleSchema["introspect"]>): Parts;
+  introspect(schema: RoleSchema, ...question: Parameters<RoleSchema["introspect"]>): TextParts;
 }
 
 type Types = ReadonlyMap<string, GraphQLNamedType>;
@@ -62,7 +62,7 @@ const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRoot
 const COMMA = Buffer.from(",");
 
 /** Writes the selected members of `__schema`, in order. */
-const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): Parts {
+const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): TextParts {
   let typesByName: Types = new Map();
   const { type, directive } = createWriters(collector, () => typesByName);
 
@@ -84,7 +84,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   };
 
   /** Writes each type when it is found, while its fields exist. The output is sorted by type name. */
-  const writeAllTypes = function* (nodes: readonly FieldNode[]): Parts {
+  const writeAllTypes = function* (nodes: readonly FieldNode[]): TextParts {
     const write = type(nodes);
     const completeSchema = yield* schema.buildCompleteSchema();
     const implementations = new Map<string, GraphQLNamedType>();
@@ -113,7 +113,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     yield encodeUtf8("]");
   };
 
-  const writeMember = function* ({ name, nodes }: MetaField): Parts {
+  const writeMember = function* ({ name, nodes }: MetaField): TextParts {
     const writeRoot = function* (root: GqlRootName) {
       const hasFields = collector
         .collect(
@@ -156,7 +156,7 @@ const introspect: IntrospectionService["introspect"] = function* (schema, field,
   const collector = createCollector(document, variables);
   if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
   const types = yield* collectTypes(yield* schema.buildCompleteSchema());
-  const namedType = types.get(String(collector.valueOf(field, "name")));
+  const namedType = types.get(String(collector.readArgument(field, "name")));
   yield encodeUtf8(
     namedType === undefined
       ? "null"

@@ -1,7 +1,7 @@
 /** Caches texts of introspection. Each text is written once, in time slices. @rule R-SC-13 */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { runSliced, defineQuestion, type Ask, type Caches, type Slices } from "../../../core/index.ts";
+import { runSliced, defineCacheQuestion, type Ask, type CacheManager, type Slices } from "../../../core/index.ts";
 import type { GqlOutput, PackedBody } from "../operations.ts";
 
 type SlicedOutput = Extract<GqlOutput, { readonly pieces: unknown }>;
@@ -11,9 +11,9 @@ interface WrittenOutput {
   readonly text: string | Buffer | undefined;
 }
 
-const OUTPUT = defineQuestion("output", ({ output }: WrittenOutput) => output);
+const OUTPUT = defineCacheQuestion("output", ({ output }: WrittenOutput) => output);
 /** The cache question of a text. The text depends only on the output, which is the key. */
-const TEXT = defineQuestion(
+const TEXT = defineCacheQuestion(
   "text",
   ({ text }: WrittenOutput) => text,
   () => undefined,
@@ -56,7 +56,7 @@ const buildBody = function* (output: SlicedOutput): Slices<Buffer> {
 const extractText = (body: Buffer, output: SlicedOutput): string =>
   body.toString("utf8", buildBodyStart(output).length, body.length - END.length);
 
-export const createIntrospectionWriter = (caches: Caches, name: string): IntrospectionWriter => {
+export const createIntrospectionWriter = (caches: CacheManager, name: string): IntrospectionWriter => {
   const storedBodies = caches.create({
     name,
     make: (ask: Ask<WrittenOutput>) => {

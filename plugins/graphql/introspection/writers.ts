@@ -179,7 +179,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
     };
   };
 
-  const inputValue = (nodes: readonly FieldNode[]) =>
+  const createInputValueWriter = (nodes: readonly FieldNode[]) =>
     createObjectWriter<GraphQLArgument | GraphQLInputField>("__InputValue", nodes, ({ name, nodes: inner }) => {
       if (name === "defaultValue") return writeDefault;
       if (name !== "type") return findCommonMember(name);
@@ -187,10 +187,10 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       return (source) => write(source.type);
     });
 
-  const field = (nodes: readonly FieldNode[]) =>
+  const createFieldWriter = (nodes: readonly FieldNode[]) =>
     createObjectWriter<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
       if (name === "args") {
-        const { write } = inputValue(inner);
+        const { write } = createInputValueWriter(inner);
         return ({ args }) => writeList(args, write);
       }
       if (name !== "type") return findCommonMember(name);
@@ -198,7 +198,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       return (source) => write(source.type);
     });
 
-  const enumValue = (nodes: readonly FieldNode[]) =>
+  const createEnumValueWriter = (nodes: readonly FieldNode[]) =>
     createObjectWriter<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => findCommonMember(name));
 
   const findImplementations = (type: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
@@ -208,7 +208,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
         .filter((candidate) => candidate.getInterfaces().includes(type)),
     );
 
-  const typeMember = ({ name, nodes }: MetaField): Member<GraphQLType> => {
+  const findTypeMember = ({ name, nodes }: MetaField): Member<GraphQLType> => {
     switch (name) {
       case "kind":
         return writeKind;
@@ -235,7 +235,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
               : NULL;
       }
       case "fields": {
-        const { write } = field(nodes);
+        const { write } = createFieldWriter(nodes);
         return {
           write: (type) =>
             !isObjectType(type) && !isInterfaceType(type)
@@ -252,11 +252,11 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
         };
       }
       case "inputFields": {
-        const { write } = inputValue(nodes);
+        const { write } = createInputValueWriter(nodes);
         return (type) => (isInputObjectType(type) ? writeList(Object.values(type.getFields()), write) : NULL);
       }
       case "enumValues": {
-        const { write } = enumValue(nodes);
+        const { write } = createEnumValueWriter(nodes);
         return (type) =>
           isEnumType(type)
             ? writeList(isIntrospectionType(type.name) ? sortByName(type.getValues()) : type.getValues(), write)
@@ -271,18 +271,19 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
     }
   };
 
-  const type = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> =>
-    createObjectWriter("__Type", nodes, typeMember);
+  const createTypeWriter = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> =>
+    createObjectWriter("__Type", nodes, findTypeMember);
 
-  const createReferenceWriter = (nodes: readonly FieldNode[]): Write<GraphQLType> => cacheReferences(type(nodes).write);
+  const createReferenceWriter = (nodes: readonly FieldNode[]): Write<GraphQLType> =>
+    cacheReferences(createTypeWriter(nodes).write);
 
-  const directive = (nodes: readonly FieldNode[]) =>
+  const createDirectiveWriter = (nodes: readonly FieldNode[]) =>
     createObjectWriter<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
       if (name === "locations") return (source) => JSON.stringify([...source.locations].sort());
       if (name !== "args") return findCommonMember(name);
-      const { write } = inputValue(inner);
+      const { write } = createInputValueWriter(inner);
       return (source) => writeList(source.args, write);
     });
 
-  return { type, directive };
+  return { type: createTypeWriter, directive: createDirectiveWriter };
 };

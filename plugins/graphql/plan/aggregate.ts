@@ -3,7 +3,7 @@
 import type { GraphQLObjectType } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { getFieldPart } from "../plan-parts.ts";
-import { readBoolean, readEnum, readList } from "./input.ts";
+import { readBoolean, readEnum, visitInputItems } from "./input.ts";
 import { getRowLimit, type ListArguments } from "./list-arguments.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
@@ -98,7 +98,7 @@ const planCount = (planner: Planner, selectedField: SelectedField): Output => {
     if (part?.kind !== "argument") return;
     if (part.name === "distinct") isDistinct = readBoolean(planner, argument);
     if (part.name !== "columns") return;
-    expressions = readList(planner, argument).flatMap((item): Expression[] => {
+    expressions = visitInputItems(planner, argument).flatMap((item): Expression[] => {
       const column = getFieldPart(readEnum(planner, item));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });

@@ -5,10 +5,10 @@ import { RelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../values/leaf.ts";
 import { writeJson } from "../values/numbers.ts";
 import { computeValue, type VariableValues } from "../document/variables.ts";
-import { functionRefused } from "../errors.ts";
+import { functionRejected } from "../errors.ts";
 import type { GqlCall, GqlFollowUp, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../plan-parts.ts";
-import { describeOrigin, misplacedFieldError, readArgumentLeaves } from "./plugin-fields.ts";
+import { describeOrigin, fieldMisplaced, readArgumentLeaves } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, FindRead, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
 import { bindObjects, readKeys } from "./join-objects.ts";
 import type { Planner, PlanJoin, SelectedField } from "./planner.ts";
@@ -108,7 +108,7 @@ const encodeResult = ({ type, members }: ResultShape, value: Json | undefined, w
 };
 
 /** Plans a field that a function resolves. `planJoin` plans the fields of its result that have rows of tables. The
- *  planner refuses such fields if the argument is missing. */
+ *  planner rejects such fields if the argument is missing. */
 export const planFunctionField = (
   planner: Planner,
   selectedField: SelectedField,
@@ -117,7 +117,7 @@ export const planFunctionField = (
 ): FunctionField => {
   const joins: JoinTemplate[] = [];
   const shape = planShape(planner, selectedField, (inner, join) => {
-    if (planJoin === undefined) throw misplacedFieldError(join);
+    if (planJoin === undefined) throw fieldMisplaced(join);
     return joins.push(planJoin(planner, inner, join)) - 1;
   });
   return {
@@ -184,7 +184,7 @@ const buildLiveCall = (
     convertError: (error) => {
       if (completionErrors.has(error as Error)) return error;
       const convertedError = convertError(error);
-      return convertedError instanceof RelApiError ? functionRefused(convertedError, field.path) : convertedError;
+      return convertedError instanceof RelApiError ? functionRejected(convertedError, field.path) : convertedError;
     },
   };
 };

@@ -1,7 +1,7 @@
 /** Plans comparisons such as `{ _gt: 1, _in: [2, 3] }` on any operand. @rule G-BEXP-3 … G-BEXP-7 G-OP-1 … G-OP-36 */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
 import {
-  arrayLiteral,
+  encodeArrayLiteral,
   type Expression,
   type Json,
   type Operand,
@@ -9,7 +9,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { coerceColumn, findInputFunction, shareListText } from "../values/columns.ts";
-import { expectedList, tooMany } from "../errors.ts";
+import { listMissing, graphqlLimitExceeded } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import {
@@ -17,16 +17,16 @@ import {
   isNull,
   openVariable,
   readBoolean,
-  readList,
-  readObject,
+  visitInputItems,
+  visitInputFields,
   type FieldInput,
   type LocatedInput,
 } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 
-/** Refuses an operation with too many conditions. @rule G-LIM-4 */
+/** Rejects an operation with too many conditions. @rule G-LIM-4 */
 export const checkConditions = ({ budget, schema }: Planner, count: number): void => {
-  if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
+  if (count > budget.conditions) throw graphqlLimitExceeded(schema.options, "maxFilters", "conditions");
 };
 
 export const countCondition = (planner: Planner): void => {
@@ -42,7 +42,7 @@ export const planComparison = (
   value: GqlValueType,
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, locatedInput, (member) => {
+  visitInputFields(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member))) return;
@@ -55,7 +55,7 @@ export const planComparison = (
 /** Plans `_cast`, whose comparisons apply to the cast value. @rule G-OP-17 G-OP-28 */
 const planCast = (planner: Planner, locatedInput: LocatedInput, leftOperand: Expression): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, locatedInput, (member) => {
+  visitInputFields(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part?.kind !== "cast-to") return;
     predicates.push(
@@ -117,7 +117,7 @@ const planList = (
 ): Predicate => {
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || findInputFunction(value) !== undefined) {
-    const items = readList(planner, locatedInput, (count) => checkConditions(planner, count));
+    const items = visitInputItems(planner, locatedInput, (count) => checkConditions(planner, count));
     const refs = items.map((element) => bindColumn(planner, element, item));
     const predicate: Predicate = {
       kind: "or",
@@ -133,17 +133,17 @@ export const bindList = (planner: Planner, locatedInput: LocatedInput, item: Gql
   const { path } = locatedInput;
   rejectStringItems(planner, locatedInput, item);
   const param = bindLeaf(planner, locatedInput, isJsonValue(item), (json) => {
-    if (json === null) throw expectedList(path);
+    if (json === null) throw listMissing(path);
     const items = Array.isArray(json) ? json : [json];
     checkCount(planner, items.length, path);
     return shareListText(items, `items ${item.scalar} ${item.type.name}`, () =>
-      arrayLiteral(coerceItems(item, items, path), item.type.name),
+      encodeArrayLiteral(coerceItems(item, items, path), item.type.name),
     );
   });
   return { param, type: `${item.type.sqlName}[]` };
 };
 
-/** Coerces all items. Only refused items need their paths, so other paths are not built. */
+/** Coerces all items. Only rejected items need their paths, so other paths are not built. */
 const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
   const texts: (string | null)[] = [];
   try {
@@ -156,11 +156,11 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
   return texts;
 };
 
-/** Refuses string literals of enum types. @rule G-COE-7 */
+/** Rejects string literals of enum types. @rule G-COE-7 */
 const rejectStringItems = (planner: Planner, locatedInput: LocatedInput, item: GqlValueType): void => {
   const { input } = locatedInput;
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
-  for (const element of readList(planner, locatedInput)) {
+  for (const element of visitInputItems(planner, locatedInput)) {
     if (element.input.kind === "literal" && element.input.node.kind === "StringValue")
       bindColumn({ ...planner, sources: [] }, element, item);
   }
@@ -169,7 +169,7 @@ const rejectStringItems = (planner: Planner, locatedInput: LocatedInput, item: G
 /** Plans the members of an operand object. @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
 const planOperandFields = (planner: Planner, locatedInput: LocatedInput): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
-  readObject(planner, locatedInput, (member) => {
+  visitInputFields(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part?.kind === "operand-field") fields.set(part.name, bindColumn(planner, member, part.value));
   });

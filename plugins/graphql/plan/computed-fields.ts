@@ -7,8 +7,8 @@ import {
   type RoutineArgument,
   type ValueRef,
 } from "../../../core/index.ts";
-import { notSupported } from "../errors.ts";
-import { readObject, type LocatedInput } from "./input.ts";
+import { requestUnsupported } from "../errors.ts";
+import { visitInputFields, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { getFieldPart } from "../plan-parts.ts";
 import type { GqlComputedField } from "../value-types.ts";
@@ -35,12 +35,12 @@ const orderArguments = (
       index === fixedArguments.session ? { session: true, type: parameter.sqlType } : argumentsByIndex.get(index);
     const argument: RoutineArgument | undefined = index === fixedArguments.row ? ROW_ARGUMENT : value && { value };
     if (argument === undefined) {
-      if (!parameter.hasDefault) throw notSupported("Non default arguments cannot be omitted", path);
+      if (!parameter.hasDefault) throw requestUnsupported("Non default arguments cannot be omitted", path);
       isByName = true;
     } else if (!isByName) {
       list.push(argument);
     } else {
-      if (parameter.name === "") throw notSupported("Only last set of positional arguments can be omitted", path);
+      if (parameter.name === "") throw requestUnsupported("Only last set of positional arguments can be omitted", path);
       list.push({ name: parameter.name, ...argument });
     }
   });
@@ -59,7 +59,7 @@ export const planArguments = (
 ): readonly RoutineArgument[] => {
   const argumentsByIndex = new Map<number, ValueRef>();
   if (args !== undefined) {
-    readObject(planner, args, (argument) => {
+    visitInputFields(planner, args, (argument) => {
       const part = getFieldPart(argument.field);
       if (part?.kind === "function-argument")
         argumentsByIndex.set(part.index, bindColumn(planner, argument, part.value));

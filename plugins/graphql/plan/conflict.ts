@@ -1,7 +1,7 @@
 /** Plans `on_conflict`. @rule G-UPS-1 G-UPS-2 G-UPS-3 G-UPS-5 G-UPS-7 */
 import { type OnConflict, type Predicate } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
-import { readEnum, readList, readObject, type LocatedInput } from "./input.ts";
+import { readEnum, visitInputItems, visitInputFields, type LocatedInput } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { omitTrue, planWhere } from "./where.ts";
 import { getFieldPart } from "../plan-parts.ts";
@@ -10,7 +10,7 @@ export const planConflict = (planner: Planner, locatedInput: LocatedInput): OnCo
   let constraint = "";
   let update: readonly string[] = [];
   let where: Predicate | undefined;
-  readObject(planner, locatedInput, (argument) => {
+  visitInputFields(planner, locatedInput, (argument) => {
     const part = getFieldPart(argument.field);
     if (part?.kind !== "argument") return;
     if (part.name === "constraint") {
@@ -27,7 +27,7 @@ export const planConflict = (planner: Planner, locatedInput: LocatedInput): OnCo
 
 const planColumns = (planner: Planner, locatedInput: LocatedInput, conflictPath: string): readonly string[] => {
   const columns = new Set<string>();
-  for (const item of readList(planner, locatedInput)) {
+  for (const item of visitInputItems(planner, locatedInput)) {
     const part = getFieldPart(readEnum(planner, item));
     if (part?.kind === "placeholder") throw validationFailed("erroneous column name", conflictPath);
     if (part?.kind === "column") columns.add(part.column.name);

@@ -55,7 +55,7 @@ const collectUses = (field: FieldNode, knownFragments: Planner["fragments"]) => 
 
 const buildVariableDefinition = ({ declarations }: Planner, name: string): readonly VariableDefinitionNode[] => {
   const declaration = declarations.get(name);
-  if (declaration === undefined) return []; // the binding of values refuses an undeclared variable
+  if (declaration === undefined) return []; // the binding of values rejects an undeclared variable
   return [
     {
       kind: Kind.VARIABLE_DEFINITION,

@@ -18,9 +18,9 @@ import {
   type GraphQLInputType,
   type ValueNode,
 } from "graphql";
-import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
+import type { Json, RequestLimits, ResolvedOptions } from "../../../core/index.ts";
 import { describeLiteral, convertLiteral } from "../values/leaf.ts";
-import { parseDecimal, convertToInteger, numberText, formatNumber } from "../values/numbers.ts";
+import { parseDecimal, convertToInteger, getNumberText, formatNumber } from "../values/numbers.ts";
 import { appendIndex, appendKey } from "../values/request-paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
@@ -33,20 +33,20 @@ import {
   type VariableValues,
 } from "../document/variables.ts";
 import {
-  unexpectedValue,
-  expectedList,
+  valueUnexpected,
+  listMissing,
   fieldNotFound,
   integerOutOfRange,
-  missingField,
-  invalidEnumValue,
-  tooMany,
+  fieldMissing,
+  enumValueInvalid,
+  graphqlLimitExceeded,
   validationFailed,
-  variableTypeMismatch,
+  variableTypeMismatched,
 } from "../errors.ts";
 
 export interface InputContext {
   readonly schema: {
-    readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> & Limits;
+    readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> & RequestLimits;
     readonly directives: Directives;
   };
   readonly declarations: Declarations;
@@ -83,11 +83,11 @@ const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's K
 
 const NULL: Input = { kind: "literal", node: NULL_NODE };
 
-/** Refuses a variable whose type does not fit the position. @throws RelApiError G-VAR-6 */
+/** Rejects a variable whose type does not fit the position. @throws RelApiError G-VAR-6 */
 const checkVariable = (context: InputContext, name: string, position: InputPosition, path: string): void => {
   const declaration = context.declarations.get(name);
   if (declaration !== undefined && !fitsType(declaration, position.type, position.hasDefault))
-    throw variableTypeMismatch(name, declaration.typeText, String(position.type), path);
+    throw variableTypeMismatched(name, declaration.typeText, String(position.type), path);
 };
 
 /** Opens a variable. From then on, the plan may depend on the variable's value. */
@@ -140,7 +140,7 @@ const openMembers = (context: InputContext, locatedInput: LocatedInput): InputMe
   const input = openVariable(context, locatedInput);
   const type = getNamedType(position.type);
   if (input.kind === "literal") {
-    if (input.node.kind !== "ObjectValue") throw unexpectedValue("an object", type.name, describeInput(input), path);
+    if (input.node.kind !== "ObjectValue") throw valueUnexpected("an object", type.name, describeInput(input), path);
     const nodes = new Map(input.node.fields.map((field) => [field.name.value, field.value]));
     return {
       names: input.node.fields.map((field) => field.name.value),
@@ -154,7 +154,7 @@ const openMembers = (context: InputContext, locatedInput: LocatedInput): InputMe
   if (variablePart.depth > MAX_DEPTH)
     throw validationFailed(`the value of variable "${variablePart.variable}" is nested too deeply`, "$");
   const names = variablePart.members();
-  if (names === undefined) throw unexpectedValue("an object", type.name, describeInput(input), path);
+  if (names === undefined) throw valueUnexpected("an object", type.name, describeInput(input), path);
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined)
     throw validationFailed(
@@ -168,9 +168,9 @@ const openMembers = (context: InputContext, locatedInput: LocatedInput): InputMe
   };
 };
 
-/** Visits the fields of an input object in name order and returns their order in the request. Refuses unknown keys
+/** Visits the fields of an input object in name order and returns their order in the request. Rejects unknown keys
  *  first, then missing fields in turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
-export const readObject = (
+export const visitInputFields = (
   context: InputContext,
   locatedInput: LocatedInput,
   visit: (field: FieldInput) => void,
@@ -194,7 +194,7 @@ export const readObject = (
     const field = fields[name] as GraphQLInputField; // the loop above has checked the name
     const input = findInput(name);
     const at = appendKey(path, name);
-    if (input === undefined) throw missingField(name, at);
+    if (input === undefined) throw fieldMissing(name, at);
     const member: FieldInput = { field, input, position: getPosition(field), path: at };
     if (isAbsent(context, member)) absent.add(name);
     else visit(member);
@@ -202,21 +202,22 @@ export const readObject = (
   return absent.size === 0 ? inputNames : inputNames.filter((name) => !absent.has(name));
 };
 
-/** Refuses a list with too many items. @rule G-LIM-4 */
+/** Rejects a list with too many items. @rule G-LIM-4 */
 export const checkCount = ({ schema: { options } }: InputContext, count: number, path: string): void => {
-  if (count > options.maxListItems) throw tooMany(options, "maxListItems", "items in a list of values", path);
+  if (count > options.maxListItems)
+    throw graphqlLimitExceeded(options, "maxListItems", "items in a list of values", path);
 };
 
-/** Visits the items of a list. A single value counts as a list with one item, and `null` is refused. `check` may refuse
+/** Visits the items of a list. A single value counts as a list with one item, and `null` is rejected. `check` may reject
  *  the number of items before they are processed. @rule G-COE-6 G-ERR-6 */
-export const readList = (
+export const visitInputItems = (
   context: InputContext,
   locatedInput: LocatedInput,
   check = (count: number): void => checkCount(context, count, locatedInput.path),
 ): readonly LocatedInput[] => {
   const input = openVariable(context, locatedInput);
   const { path } = locatedInput;
-  if (isNull(input)) throw expectedList(path);
+  if (isNull(input)) throw listMissing(path);
   const position = getItemPosition(locatedInput.position);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
@@ -240,7 +241,7 @@ export const readBoolean = (context: InputContext, locatedInput: LocatedInput): 
   const value =
     input.kind === "variable" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
   if (typeof value !== "boolean")
-    throw unexpectedValue("a boolean", "Boolean", describeInput(input), locatedInput.path);
+    throw valueUnexpected("a boolean", "Boolean", describeInput(input), locatedInput.path);
   return value;
 };
 
@@ -249,7 +250,7 @@ const readString = (context: InputContext, locatedInput: LocatedInput): string =
   const input = openVariable(context, locatedInput);
   const value =
     input.kind === "variable" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
-  if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), locatedInput.path);
+  if (typeof value !== "string") throw valueUnexpected("a string", "String", describeInput(input), locatedInput.path);
   return value;
 };
 
@@ -258,11 +259,11 @@ export const readInt = (context: InputContext, locatedInput: LocatedInput): numb
   const input = openVariable(context, locatedInput);
   const text =
     input.kind === "variable"
-      ? numberText(input.part.value())
+      ? getNumberText(input.part.value())
       : input.node.kind === "IntValue"
         ? input.node.value
         : undefined;
-  if (text === undefined) throw unexpectedValue("a 32-bit integer", "Int", describeInput(input), locatedInput.path);
+  if (text === undefined) throw valueUnexpected("a 32-bit integer", "Int", describeInput(input), locatedInput.path);
   return Number(checkInteger(text, 32, locatedInput.path));
 };
 
@@ -293,10 +294,10 @@ export const readEnum = (context: InputContext, locatedInput: LocatedInput): Gra
   const input = openVariable(context, locatedInput);
   const name =
     input.kind === "variable" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
-  if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, describeInput(input), path);
+  if (typeof name !== "string") throw valueUnexpected("an enum value", type.name, describeInput(input), path);
   const value = type.getValue(name);
   if (value === undefined || value === null)
-    throw invalidEnumValue(
+    throw enumValueInvalid(
       type.getValues().map((enumValue) => enumValue.name),
       type.name,
       name,

@@ -2,10 +2,10 @@
  *  G-INS-2 G-NST-1 G-NST-7 */
 import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
 import { coerceColumn } from "../values/columns.ts";
-import { tooMany, validationFailed } from "../errors.ts";
+import { graphqlLimitExceeded, validationFailed } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { planConflict } from "./conflict.ts";
-import { isNull, readLeaf, openVariable, readList, readObject, type LocatedInput } from "./input.ts";
+import { isNull, readLeaf, openVariable, visitInputItems, visitInputFields, type LocatedInput } from "./input.ts";
 import { coerceLeaf, countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
 import { getFieldPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -41,14 +41,14 @@ export const countInserts = (planner: Planner, rows: readonly InputRow[]): void 
 };
 
 export const readRows = (planner: Planner, locatedInput: LocatedInput): readonly InputRow[] =>
-  readList(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
+  visitInputItems(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
 
 /** Returns the error for an insert with too many values. @rule G-LIM-4 */
-export const tooManyValues = ({ schema: { options } }: Planner): Error =>
-  tooMany(options, "maxInsertValues", "values to insert");
+export const insertTooLarge = ({ schema: { options } }: Planner): Error =>
+  graphqlLimitExceeded(options, "maxInsertValues", "values to insert");
 
 export const checkValues = (planner: Planner, count: number): void => {
-  if (count > planner.budget.insertValues) throw tooManyValues(planner);
+  if (count > planner.budget.insertValues) throw insertTooLarge(planner);
 };
 
 export const countValue = (planner: Planner): void => {
@@ -60,7 +60,7 @@ export const readRow = (planner: Planner, locatedInput: LocatedInput): InputRow 
   const cells: InputCell[] = [];
   const relatedInserts: InputRelated[] = [];
   countValue(planner);
-  readObject(planner, locatedInput, (member) => {
+  visitInputFields(planner, locatedInput, (member) => {
     countValue(planner);
     const part = getFieldPart(member.field);
     if (part?.kind === "column") cells.push(readCell(planner, member, part.column, part.value));
@@ -94,7 +94,7 @@ export const readRelated = (
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, locatedInput, (argument) => {
+  visitInputFields(planner, locatedInput, (argument) => {
     const part = getFieldPart(argument.field);
     if (part?.kind !== "argument") return;
     if (part.name === "on_conflict") conflict = planConflict(planner, argument);

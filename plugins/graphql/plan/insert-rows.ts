@@ -1,5 +1,6 @@
 /** Writes the rows of an insert as one JSON text, and plans the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
 import {
+  getQualifiedName,
   joinJsonArray,
   type Insert,
   type OnConflict,
@@ -11,7 +12,6 @@ import {
 import { findInputFunction, isJson } from "../values/columns.ts";
 import { computeValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
-import { getQualifiedName } from "./where.ts";
 
 export const buildInsert = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
   kind: "insert",

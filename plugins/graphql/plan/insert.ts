@@ -12,7 +12,7 @@ import {
   hasNested,
   readRow,
   readRows,
-  tooManyValues,
+  insertTooLarge,
   type InputRow,
 } from "./insert-input.ts";
 import { buildInsert, isFixed, buildPayloadRows, encodeRows, encodeRow } from "./insert-rows.ts";
@@ -20,7 +20,7 @@ import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner, type SelectedField } from "./planner.ts";
 import { createPlainRowReader, type PlainRowReader, type PlainRows } from "./plain-rows.ts";
 import { visitArguments, type GivenArgument } from "./selection.ts";
-import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep } from "./writes.ts";
+import { encodeEmptyResult, planOneRow, planResponse, planWriteStep } from "./writes.ts";
 
 /** Plans the insert. If no rows are written, it returns the response as a string, because nothing needs to run. */
 export const planInsert = (
@@ -47,18 +47,18 @@ export const planInsert = (
       rows = readPlainRows(planner, argument, reader) ?? readRows(planner, argument);
     }
   });
-  const answer = isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField);
-  if (rowsArgument === undefined || rows.length === 0) return encodeEmptyAnswer(answer);
+  const result = isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField);
+  if (rowsArgument === undefined || rows.length === 0) return encodeEmptyResult(result);
   const { path } = rowsArgument;
   countInserts(planner, rows);
-  if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
+  if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, result, path);
   const payload = bind(planner, createPayloadSource(planner, rowsArgument, rows, reader));
   const write = buildInsert(
     relation,
     buildPayloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
     conflict,
   );
-  return planWriteStep(planner, write, answer, path);
+  return planWriteStep(planner, write, result, path);
 };
 
 /** Reads a list for its rows or its errors, without effect on the plan. */
@@ -77,7 +77,7 @@ const readWithoutEffect = (
 /** Returns the lists that a request has read. Planning and binding both need the lists, but each is read only once. */
 const getReadLists = memoize((_variables: VariableValues) => new Map<PlainRowReader, PlainRows>());
 
-const readList = (reader: PlainRowReader, list: Json, variables: VariableValues): PlainRows | undefined => {
+const readCachedRows = (reader: PlainRowReader, list: Json, variables: VariableValues): PlainRows | undefined => {
   const lists = getReadLists(variables);
   const read = lists.get(reader) ?? reader.read(list);
   if (read !== undefined) lists.set(reader, read);
@@ -96,7 +96,7 @@ const readPlainRows = (
   const shape = openedInput.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
   const { boundValues } = planner.variables;
-  const read = readList(reader, openedInput.part.boundValue, boundValues);
+  const read = readCachedRows(reader, openedInput.part.boundValue, boundValues);
   // the call reports the error with its path
   if (read === undefined) return readWithoutEffect(planner, argument, boundValues);
   checkValues(planner, read.valueCount);
@@ -109,7 +109,7 @@ const readPlainRows = (
 const checkValueCount = (planner: Planner, variables: VariableValues): void => {
   const { insertValues, variableInsertValues } = planner.budget;
   const total = [...getReadLists(variables).values()].reduce((sum, { valueCount }) => sum + valueCount, 0);
-  if (total > insertValues + variableInsertValues) throw tooManyValues(planner);
+  if (total > insertValues + variableInsertValues) throw insertTooLarge(planner);
 };
 
 /** Creates the source of the payload. Each request reads its list in a variable again, because the number of rows
@@ -125,7 +125,7 @@ const createPayloadSource = (
     const { path } = openedInput.part;
     return {
       make: (variables) => {
-        const read = readList(reader, findValue(variables, path), variables);
+        const read = readCachedRows(reader, findValue(variables, path), variables);
         if (read === undefined) return encodeRows(readWithoutEffect(planner, argument, variables), variables);
         checkValueCount(planner, variables);
         return read.list;

@@ -3,11 +3,11 @@ import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { convertLiteral } from "../values/leaf.ts";
 import { createVariableGetter } from "../document/variables.ts";
-import { tooMany } from "../errors.ts";
+import { graphqlLimitExceeded } from "../errors.ts";
 import { checkBuiltInValue } from "./input.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
-import type { Parts } from "../types/role-schema.ts";
+import type { TextParts } from "../types/role-schema.ts";
 import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Validates a meta field like any other field, and resolves it as JSON text. `pieces` writes the text in time slices,
@@ -20,7 +20,7 @@ export const planMetaField = (
   const { schema, document } = planner;
   const node = mergeNodes(selectedField);
   const values = readVariableValues(planner);
-  const writePieces = (): Parts => schema.introspect(node, document, values);
+  const writePieces = (): TextParts => schema.introspect(node, document, values);
   return {
     as: selectedField.as,
     pieces: writePieces,
@@ -36,16 +36,16 @@ const LIST_FIELDS: ReadonlySet<string> = new Set(["fields", "inputFields", "inte
 /** Fields whose result requires a visit of all types. */
 const SCANNING_FIELDS: ReadonlySet<string> = new Set(["__type", "types"]);
 
-/** Refuses introspection with too many nested lists. `enclosingLists` is the number of enclosing lists. @rule
+/** Rejects introspection with too many nested lists. `enclosingLists` is the number of enclosing lists. @rule
  *  G-LIM-5 */
 const checkField = (planner: Planner, selectedField: SelectedField, enclosingLists: number): void => {
   const isList = LIST_FIELDS.has(selectedField.name);
   const lists = isList ? enclosingLists + 1 : enclosingLists;
   const { options } = planner.schema;
   if (lists > options.maxIntrospectionDepth)
-    throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
+    throw graphqlLimitExceeded(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   if ((isList || SCANNING_FIELDS.has(selectedField.name)) && --planner.budget.introspectionLists < 0)
-    throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
+    throw graphqlLimitExceeded(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the check reads the arguments, so their variables become part of the cache key
   visitArguments(planner, selectedField, (argument) => checkBuiltInValue(planner, argument));
   const type: GraphQLObjectType | undefined = checkSubselection(selectedField);

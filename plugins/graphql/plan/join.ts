@@ -1,6 +1,12 @@
 /** Plans fields of results of functions that have rows of a table: one statement reads the rows for all objects of a
  *  result. @rule X-GQL-13 */
-import { createBatchProgram, type PluginContext, type Predicate, type Session } from "../../../core/index.ts";
+import {
+  getQualifiedName,
+  createBatchProgram,
+  type PluginContext,
+  type Predicate,
+  type Session,
+} from "../../../core/index.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlJoinedRead, GqlStep } from "../operations.ts";
 import type { FindRead, JoinTemplate, StepTemplate } from "./function-field.ts";
@@ -8,7 +14,7 @@ import { getRowLimit, planListArguments } from "./list-arguments.ts";
 import { collectLoads, fillLoads } from "./loaded-fields.ts";
 import { bind, openStep, type PlanJoin } from "./planner.ts";
 import { planRows } from "./row-selection.ts";
-import { combinePredicates, getQualifiedName } from "./where.ts";
+import { combinePredicates } from "./where.ts";
 import { buildStep } from "./writes.ts";
 
 /** Plans the read of the rows for one object. The values of the object come first, and then the list of all objects. */

@@ -1,10 +1,18 @@
 /** Plans the arguments of fields that return a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`.
  *  @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
 import { type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
-import { parseDecimal, isFloatLiteral, numberText } from "../values/numbers.ts";
+import { parseDecimal, isFloatLiteral, getNumberText } from "../values/numbers.ts";
 import { describeValue } from "../values/leaf.ts";
-import { unexpectedValue, validationFailed } from "../errors.ts";
-import { checkInteger, describeInput, isNull, openVariable, readEnum, readList, type LocatedInput } from "./input.ts";
+import { valueUnexpected, validationFailed } from "../errors.ts";
+import {
+  checkInteger,
+  describeInput,
+  isNull,
+  openVariable,
+  readEnum,
+  visitInputItems,
+  type LocatedInput,
+} from "./input.ts";
 import { planOrderBy } from "./order.ts";
 import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
 import { visitArguments, type GivenArgument } from "./selection.ts";
@@ -85,19 +93,23 @@ const bindUnlessNull = (
 
 /** Encodes the number of rows for the bound limit. @rule G-PAG-1 */
 const encodeLimit = (value: Json, word: string, path: string): string => {
-  const text = numberText(value);
+  const text = getNumberText(value);
   const error =
     text === undefined || isFloatLiteral(value) || (parseDecimal(text).isNegative && parseDecimal(text).digits !== "");
-  if (error) throw unexpectedValue("a non-negative 32-bit integer", "Int", word, path);
+  if (error) throw valueUnexpected("a non-negative 32-bit integer", "Int", word, path);
   return checkInteger(text, 32, path);
 };
 
 /** Encodes the number of skipped rows for the bound offset. @rule G-PAG-2 */
 const encodeOffset = (value: Json, word: string, path: string): string => {
   const text =
-    typeof value === "string" && /^-?\d+$/.test(value) ? value : isFloatLiteral(value) ? undefined : numberText(value);
+    typeof value === "string" && /^-?\d+$/.test(value)
+      ? value
+      : isFloatLiteral(value)
+        ? undefined
+        : getNumberText(value);
   if (text === undefined)
-    throw unexpectedValue("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
+    throw valueUnexpected("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
   return checkInteger(text, 64, path);
 };
 
@@ -105,7 +117,7 @@ const encodeOffset = (value: Json, word: string, path: string): string => {
 const planDistinct = (planner: Planner, locatedInput: LocatedInput): readonly Expression[] => {
   if (isNull(openVariable(planner, locatedInput))) return [];
   const columns = new Map<string, Expression>();
-  for (const item of readList(planner, locatedInput)) {
+  for (const item of visitInputItems(planner, locatedInput)) {
     const part = getFieldPart(readEnum(planner, item));
     if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
   }

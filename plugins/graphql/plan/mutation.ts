@@ -1,7 +1,7 @@
 /** Plans the root fields of mutations as one step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
 import type { StepTemplate } from "./function-field.ts";
 import type { GraphQLObjectType } from "graphql";
-import type { Predicate, Relation } from "../../../core/index.ts";
+import { getQualifiedName, type Predicate, type Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
 import { countWrites, openStep, type Planner, type SelectedField, type SelectionSets } from "./planner.ts";
 import { planPrimaryKey, planReadField } from "./query.ts";
@@ -9,7 +9,7 @@ import { visitArguments, visitSelections, checkSubselection } from "./selection.
 import { planUpdate, planUpdateMany } from "./update.ts";
 import { isCall, planCall, type OperationParts } from "./operation-parts.ts";
 import { planCustomField } from "./plugin-root-fields.ts";
-import { getQualifiedName, omitTrue, planWhere } from "./where.ts";
+import { omitTrue, planWhere } from "./where.ts";
 import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
@@ -86,11 +86,11 @@ const planDelete = (planner: Planner, selectedField: SelectedField, relation: Re
         where = omitTrue(planWhere(planner, argument));
     });
   }
-  const answer = isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField);
+  const result = isOne ? planOneRow(planner, selectedField) : planResponse(planner, selectedField);
   return planWriteStep(
     planner,
     { kind: "delete", from: getQualifiedName(relation), ...(where && { where }) },
-    answer,
+    result,
     "$",
   );
 };

@@ -2,10 +2,11 @@
  *  row with a key runs before the rows that use it. @rule G-NST-1 … G-NST-12 */
 import type { StepTemplate } from "./function-field.ts";
 import {
+  getQualifiedName,
   findColumn,
   type Cell,
   type OnConflict,
-  type Refusal,
+  type Rejection,
   type Relation,
   type SequenceStep,
   type StepRequirement,
@@ -14,8 +15,7 @@ import { appendKey, appendIndex } from "../values/request-paths.ts";
 import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { buildInsert, isFixed, buildPayloadRows, encodeRows } from "./insert-rows.ts";
 import { bind, buildColumnRef, type Planner } from "./planner.ts";
-import { getQualifiedName } from "./where.ts";
-import { planSequenceStep, type WriteAnswer } from "./writes.ts";
+import { planSequenceStep, type WriteResult } from "./writes.ts";
 
 /** An earlier row whose key another row takes over. */
 interface Parent {
@@ -35,16 +35,16 @@ export interface InsertBuild {
 }
 
 /** Ends the planning of a field, because no later row is reached. It is caught in this file. @rule G-NST-11 */
-class RefusedInsert {
-  readonly refusal: Refusal;
+class RejectedInsert {
+  readonly rejection: Rejection;
 
-  constructor(refusal: Refusal) {
-    this.refusal = refusal;
+  constructor(rejection: Rejection) {
+    this.rejection = rejection;
   }
 }
 
 const rejectInsert = (build: InsertBuild, message: string, path: string): never => {
-  throw new RefusedInsert({ message, path, requires: build.pendingRequirements.flat() });
+  throw new RejectedInsert({ message, path, requires: build.pendingRequirements.flat() });
 };
 
 /** Plans an insert with nested data. `path` is the path of the argument. */
@@ -53,23 +53,25 @@ export const planNestedInsert = (
   relation: Relation,
   rows: readonly InputRow[],
   conflict: OnConflict | undefined,
-  answer: WriteAnswer,
+  result: WriteResult,
   path: string,
 ): StepTemplate => {
   const build: InsertBuild = { planner, steps: [], pendingRequirements: [] };
-  const { result: rootSteps, refusal } = catchRefused(() =>
+  const { result: rootSteps, rejection } = catchRejected(() =>
     rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, appendIndex(path, i))),
   );
-  return planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps ?? [], answer, path, refusal);
+  return planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps ?? [], result, path, rejection);
 };
 
-/** Returns the result of `make`, or the refusal that ended it. @rule G-NST-11 */
-export const catchRefused = <Result>(make: () => Result): { readonly result?: Result; readonly refusal?: Refusal } => {
+/** Returns the result of `make`, or the rejection that ended it. @rule G-NST-11 */
+export const catchRejected = <Result>(
+  make: () => Result,
+): { readonly result?: Result; readonly rejection?: Rejection } => {
   try {
     return { result: make() };
   } catch (error) {
-    if (!(error instanceof RefusedInsert)) throw error;
-    return { refusal: error.refusal };
+    if (!(error instanceof RejectedInsert)) throw error;
+    return { rejection: error.rejection };
   }
 };
 
@@ -174,7 +176,7 @@ const requireRow = ({ name }: Relation, step: number, path: string): StepRequire
   path,
 });
 
-/** Refuses cells that the earlier row provides. @rule G-NST-4 */
+/** Rejects cells that the earlier row provides. @rule G-NST-4 */
 const rejectDeterminedColumns = (
   build: InsertBuild,
   relation: Relation,
@@ -194,7 +196,7 @@ const rejectDeterminedColumns = (
   );
 };
 
-/** Refuses a column that two inputs provide. @rule G-NST-5 */
+/** Rejects a column that two inputs provide. @rule G-NST-5 */
 const rejectDuplicateColumns = (
   build: InsertBuild,
   relation: Relation,

@@ -6,7 +6,7 @@ import type { BundleField, Plan } from "../../../core/index.ts";
 import { hasDirective, readOperationDirectives } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
-import { notSupported, validationFailed } from "../errors.ts";
+import { requestUnsupported, validationFailed } from "../errors.ts";
 import { collectLoads } from "./loaded-fields.ts";
 import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./introspection-fields.ts";
@@ -207,7 +207,8 @@ const addText = (reads: PendingReads, as: string, text: string, selectedField: S
 const addMetaField = (reads: PendingReads, selectedField: SelectedField): void => {
   const { schema } = reads.planner;
   // the metadata can close introspection for a role @rule G-INT-9
-  if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
+  if (schema.isIntrospectionClosed)
+    throw requestUnsupported(`introspection is disabled for role: "${schema.role}"`, "$");
   closeBundle(reads);
   reads.outputs.push(planMetaField(reads.planner, selectedField));
 };

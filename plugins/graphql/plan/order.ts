@@ -1,10 +1,23 @@
 /** Plans `order_by`. @rule G-ORD-1 … G-ORD-8 */
-import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
+import {
+  getQualifiedName,
+  type Expression,
+  type OrderBy,
+  type OrderingSpec,
+  type ValueRef,
+} from "../../../core/index.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
-import { tooMany } from "../errors.ts";
-import { isNull, openVariable, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";
+import { graphqlLimitExceeded } from "../errors.ts";
+import {
+  isNull,
+  openVariable,
+  readEnum,
+  visitInputItems,
+  visitInputFields,
+  type FieldInput,
+  type LocatedInput,
+} from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { getQualifiedName } from "./where.ts";
 import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 
 /** Converts an expression over a related row to an expression over the current row. */
@@ -15,8 +28,8 @@ const keepExpression: LiftExpression = (inner) => inner;
 export const planOrderBy = (planner: Planner, locatedInput: LocatedInput): readonly OrderBy[] => {
   if (isNull(openVariable(planner, locatedInput))) return [];
   const { options } = planner.schema;
-  const items = readList(planner, locatedInput, (count) => {
-    if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
+  const items = visitInputItems(planner, locatedInput, (count) => {
+    if (count > options.maxOrderTerms) throw graphqlLimitExceeded(options, "maxOrderTerms", "terms in an order_by");
   });
   return items.flatMap((item) => planTerms(planner, item, keepExpression));
 };
@@ -31,7 +44,7 @@ const planInRequestOrder = (
   plan: (member: FieldInput, part: GqlPart) => readonly OrderBy[],
 ): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
-  const writtenNames = readObject(planner, locatedInput, (member) => {
+  const writtenNames = visitInputFields(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) terms.set(member.field.name, plan(member, part));
   });
@@ -88,7 +101,7 @@ const planOrdering = (
       value: expression,
       operands: operands.map((operand) => valuesByName.get(operand.name) ?? { constant: null }),
     });
-  readObject(planner, ordering, (member) => {
+  visitInputFields(planner, ordering, (member) => {
     const part = getFieldPart(member.field);
     if (part?.kind === "operand-field") valuesByName.set(part.name, bindColumn(planner, member, part.value));
     else if (part?.kind === "argument" && !isNull(openVariable(planner, member)))

@@ -9,9 +9,9 @@ import type {
   OperationTypeNode,
   SelectionSetNode,
 } from "graphql";
-import type { BoundValue, Json, Limits, Output, ValueRef } from "../../../core/index.ts";
+import type { BoundValue, Json, RequestLimits, Output, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, findInputFunction, isJson } from "../values/columns.ts";
-import { boundValuesTooLarge, unexpectedValue, tooMany } from "../errors.ts";
+import { boundValuesTooLarge, valueUnexpected, graphqlLimitExceeded } from "../errors.ts";
 import { computeValue, mapSource, type Source, type ValueSource } from "../document/variables.ts";
 import { describeInput, readLeaf, type InputContext, type LocatedInput } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
@@ -39,11 +39,12 @@ interface Budget {
 
 /** The maximum size of bound values, as a multiple of the limit on variables. A document may use a value in several
  *  positions, and binds a text of its own in each. */
-const BOUND_SHARE = 4;
+const BOUND_LENGTH_FACTOR = 4;
 
-export const getMaxBoundLength = ({ maxVariablesBytes }: Limits): number => maxVariablesBytes * BOUND_SHARE;
+export const getMaxBoundLength = ({ maxVariablesBytes }: RequestLimits): number =>
+  maxVariablesBytes * BOUND_LENGTH_FACTOR;
 
-export const createBudget = (limits: Limits): Budget => ({
+export const createBudget = (limits: RequestLimits): Budget => ({
   fields: 0,
   conditions: limits.maxFilters,
   relatedConditions: limits.maxRelatedConditions,
@@ -106,7 +107,7 @@ export const openStep = (planner: Planner): Planner => {
 /** Counts writes against the limit before any of them is planned or run. @rule G-LIM-4 */
 export const countWrites = ({ budget, schema: { options } }: Planner, count = 1): void => {
   budget.writeStatements -= count;
-  if (budget.writeStatements < 0) throw tooMany(options, "maxWriteStatements", "statements that write");
+  if (budget.writeStatements < 0) throw graphqlLimitExceeded(options, "maxWriteStatements", "statements that write");
 };
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
@@ -135,7 +136,7 @@ export const bindLeaf = (
   return bind(planner, source);
 };
 
-/** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */
+/** Rejects a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */
 export const rejectStringLiteral = (value: GqlValueType, { input, path }: LocatedInput): void => {
   const { enumTable } = value.element ?? value;
   if (
@@ -144,7 +145,7 @@ export const rejectStringLiteral = (value: GqlValueType, { input, path }: Locate
     ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)
   )
     return;
-  throw unexpectedValue("an enum value", value.scalar, describeInput(input), path);
+  throw valueUnexpected("an enum value", value.scalar, describeInput(input), path);
 };
 
 export const isJsonValue = (value: GqlValueType): boolean =>

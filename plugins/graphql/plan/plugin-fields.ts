@@ -15,7 +15,7 @@ import { bind, coerceLeaf, type Planner, type SelectedField } from "./planner.ts
 import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
-export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
+export const fieldMisplaced = ({ plugin }: CustomPart): Error =>
   new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
 
 /** Describes the source of a field in log lines. */
@@ -161,8 +161,8 @@ export const planPluginRoot = (
   const fieldType = isInterfaceType(getNamedType(selectedField.field.type))
     ? undefined
     : checkSubselection(selectedField);
-  const facts = fieldType && getTypeExtension(fieldType);
-  return withSelection(planner, selectedField, facts?.relation, fieldType, part.plan);
+  const typeExtension = fieldType && getTypeExtension(fieldType);
+  return withSelection(planner, selectedField, typeExtension?.relation, fieldType, part.plan);
 };
 
 /** Returns true if the field is a list in the schema. */

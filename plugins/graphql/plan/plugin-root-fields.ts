@@ -2,7 +2,7 @@
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { getTypeExtension } from "../field-types.ts";
-import { describeOrigin, isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
+import { describeOrigin, isListField, fieldMisplaced, planPluginRoot, planStatement } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, StepTemplate } from "./function-field.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
@@ -10,7 +10,7 @@ import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
 /** Plans a field that reads. @throws TypeError if its plan writes */
 export const planCustomRead = (planner: Planner, selectedField: SelectedField, part: CustomPart): BundleField => {
   if ("statement" in part) return planStatement(planner, selectedField, part);
-  if (!("plan" in part)) throw misplacedFieldError(part);
+  if (!("plan" in part)) throw fieldMisplaced(part);
   const read = planPluginRoot(planner, selectedField, part);
   if (read.kind !== "read") throw new TypeError(`${describeOrigin(selectedField, part)}: only mutations may write`);
   return { as: selectedField.as, read, ...(isListField(selectedField) ? {} : { isOne: true }) };

@@ -1,6 +1,12 @@
 /** Plans the root fields of queries and subscriptions as one statement. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5
  *  G-FN-7 */
-import type { BundleField, Expression, Predicate, Relation } from "../../../core/index.ts";
+import {
+  getQualifiedName,
+  type BundleField,
+  type Expression,
+  type Predicate,
+  type Relation,
+} from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
@@ -9,7 +15,7 @@ import { getRowLimit, planListArguments, type ListArguments } from "./list-argum
 import { bindColumn, type Planner, type SelectedField } from "./planner.ts";
 import { planRows } from "./row-selection.ts";
 import { visitArguments, type GivenArgument } from "./selection.ts";
-import { combinePredicates, getQualifiedName } from "./where.ts";
+import { combinePredicates } from "./where.ts";
 import type { GqlPart } from "../plan-parts.ts";
 
 /** Plans a field that reads. Returns undefined for other parts. */

@@ -1,18 +1,25 @@
 /** Plans the selection on rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
  *  G-TYP-30 */
 import type { GraphQLObjectType } from "graphql";
-import type { Embed, EmbedSource, Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
+import {
+  getQualifiedName,
+  type Embed,
+  type EmbedSource,
+  type Expression,
+  type Output,
+  type Read,
+  type ReadFrom,
+} from "../../../core/index.ts";
 import type { GqlPart } from "../plan-parts.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { planAggregate } from "./aggregate.ts";
 import { findFixedArguments, planArguments } from "./computed-fields.ts";
-import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
+import { fieldMisplaced, planOutput } from "./plugin-fields.ts";
 import { getRowLimit, planListArguments } from "./list-arguments.ts";
 import { planDelegate, planLoad } from "./loaded-fields.ts";
 import type { Planner, PlanRow, SelectedField } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
 import { visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
-import { getQualifiedName } from "./where.ts";
 
 export const planRow: PlanRow = (planner, type, selections) => {
   const outputs: Output[] = [];
@@ -48,7 +55,7 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selectedField: 
       if ("output" in part) return planOutput(planner, selectedField, part, getTypeExtension(type)?.relation);
       if ("load" in part) return planLoad(planner, selectedField, part);
       if ("delegate" in part) return planDelegate(planner, selectedField, part);
-      throw misplacedFieldError(part);
+      throw fieldMisplaced(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);
   }

@@ -1,8 +1,8 @@
 /** Plans values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
-import { arrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
+import { encodeArrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
 import { parseJsonPath } from "../../shared/json-path.ts";
 import { describeValue } from "../values/leaf.ts";
-import { unexpectedValue, tooMany, validationFailed } from "../errors.ts";
+import { valueUnexpected, graphqlLimitExceeded, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../plan-parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import { buildComputedExpression, findFixedArguments, planArguments } from "./computed-fields.ts";
@@ -52,10 +52,10 @@ const bindPath = (planner: Planner, locatedInput: LocatedInput): number =>
   bindLeaf(planner, locatedInput, false, (value) => {
     const { input, path } = locatedInput;
     // a null variable means the whole value, like an omitted argument
-    if (value === null) return arrayLiteral([]);
+    if (value === null) return encodeArrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string")
-      throw unexpectedValue(
+      throw valueUnexpected(
         "a string",
         "String",
         isLiteral && !isNull(input) ? describeInput(input) : describeValue(value),
@@ -64,8 +64,9 @@ const bindPath = (planner: Planner, locatedInput: LocatedInput): number =>
     const { options } = planner.schema;
     const keys = parseJsonPath(value, options.maxPathKeys);
     if (keys === undefined) throw validationFailed(formatJsonPathError(value), path.slice(0, path.lastIndexOf(".")));
-    if (keys.length > options.maxPathKeys) throw tooMany(options, "maxPathKeys", "keys in a JSON path", path);
-    return arrayLiteral(keys);
+    if (keys.length > options.maxPathKeys)
+      throw graphqlLimitExceeded(options, "maxPathKeys", "keys in a JSON path", path);
+    return encodeArrayLiteral(keys);
   });
 
 const formatJsonPathError = (text: string): string =>

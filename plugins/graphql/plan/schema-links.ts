@@ -22,7 +22,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/index.ts
 import { appendKey } from "../values/request-paths.ts";
 import { parseJson, writeJson } from "../values/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
-import { tooMany } from "../errors.ts";
+import { graphqlLimitExceeded } from "../errors.ts";
 import type { GqlFollowUp } from "../operations.ts";
 import { getFieldPart } from "../plan-parts.ts";
 import type { CustomPartWith, FindRead, JoinTemplate, LoadTemplate } from "./function-field.ts";
@@ -141,7 +141,7 @@ export const separateLinks = (
     setPath: string,
   ): { readonly nodes: readonly FieldNode[]; readonly tree: LinkTree | undefined } => {
     // a selection on an interface is repeated for the object types that fragments name
-    if (++fieldCount > options.maxDocumentFields) throw tooMany(options, "maxDocumentFields", "fields");
+    if (++fieldCount > options.maxDocumentFields) throw graphqlLimitExceeded(options, "maxDocumentFields", "fields");
     const name = node.name.value;
     const path = appendKey(setPath, name);
     const definition = isUnionType(type) ? undefined : type.getFields()[name];

@@ -18,7 +18,7 @@ import {
 } from "graphql";
 import { appendKey } from "../values/request-paths.ts";
 import { isIncluded } from "../document/directives.ts";
-import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
+import { fieldNotFound, fieldMissing, argumentNotFound, validationFailed } from "../errors.ts";
 import { isAbsent, getPosition, type LocatedInput } from "./input.ts";
 import type { Planner, SelectedField, SelectionSets } from "./planner.ts";
 import { getFieldPart, type GqlPart } from "../plan-parts.ts";
@@ -145,7 +145,7 @@ export const visitSelections = (
 
 const rejectArguments = (node: FieldNode, path: string): void => {
   const [first] = node.arguments ?? [];
-  if (first !== undefined) throw noSuchArgument(node.name.value, first.name.value, path, []);
+  if (first !== undefined) throw argumentNotFound(node.name.value, first.name.value, path, []);
 };
 
 const rejectSelections = (selections: readonly SelectionSetNode[], path: string): void => {
@@ -183,12 +183,12 @@ export const visitArguments = (
   const argumentNodes = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...argumentNodes.keys(), ...requiredNames])].sort();
   for (const name of names)
-    if (!byName.has(name)) throw noSuchArgument(selectedField.name, name, selectedField.path, byName.keys());
+    if (!byName.has(name)) throw argumentNotFound(selectedField.name, name, selectedField.path, byName.keys());
   for (const name of names) {
     const argument = byName.get(name) as GraphQLArgument; // the loop above has checked the name
     const node = argumentNodes.get(name);
     const path = appendKey(`${selectedField.path}.args`, name);
-    if (node === undefined) throw missingField(name, path);
+    if (node === undefined) throw fieldMissing(name, path);
     const locatedInput: LocatedInput = {
       input: { kind: "literal", node: node.value },
       position: getPosition(argument),

@@ -1,14 +1,21 @@
 /** Plans updates with plugins' own arguments: one sequence with writes before and after the update. @rule X-GQL-10 */
 import type { StepTemplate } from "./function-field.ts";
-import { findRelation, type Assignment, type Predicate, type Relation, type Update } from "../../../core/index.ts";
+import {
+  getQualifiedName,
+  findRelation,
+  type Assignment,
+  type Predicate,
+  type Relation,
+  type Update,
+} from "../../../core/index.ts";
 import { getFieldPart, type GqlInput, type GqlInputField, type GqlWriting } from "../plan-parts.ts";
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
-import { isNull, openVariable, readBoolean, readList, readObject, type LocatedInput } from "./input.ts";
-import { insertFirst, insertRelated, catchRefused, type InsertBuild } from "./nested-insert.ts";
+import { isNull, openVariable, readBoolean, visitInputItems, visitInputFields, type LocatedInput } from "./input.ts";
+import { insertFirst, insertRelated, catchRejected, type InsertBuild } from "./nested-insert.ts";
 import { bindColumn, countWrites, type Planner } from "./planner.ts";
 import { createParts, rejectDuplicates, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
-import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
-import { planSequenceStep, planWriteStep, type WriteAnswer } from "./writes.ts";
+import { combinePredicates, omitTrue, planWhere } from "./where.ts";
+import { planSequenceStep, planWriteStep, type WriteResult } from "./writes.ts";
 
 /** Plans an update with plugins' own arguments. `path` is the path of the arguments. */
 export const planUpdateAdditions = (
@@ -16,17 +23,17 @@ export const planUpdateAdditions = (
   relation: Relation,
   parts: UpdateParts,
   path: string,
-): ((answer: WriteAnswer) => StepTemplate) => {
+): ((result: WriteResult) => StepTemplate) => {
   const build: InsertBuild = { planner, steps: [], pendingRequirements: [] };
-  const { result: root, refusal } = catchRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
+  const { result: root, rejection } = catchRejected(() => addUpdate(build, relation, parts, undefined, path, "$"));
   const [step, ...otherSteps] = build.steps;
   if (step?.write.kind === "update" && step.write.locks !== true && otherSteps.length === 0) {
     const { write } = step;
-    return (answer) => planWriteStep(planner, write, answer, "$");
+    return (result) => planWriteStep(planner, write, result, "$");
   }
   const rootSteps = root === undefined ? [] : [root];
-  return (answer) =>
-    planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps, answer, "$", refusal, true);
+  return (result) =>
+    planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps, result, "$", rejection, true);
 };
 
 /** Adds the update and returns its step. `sourcePath` is the path of the update, for errors of the database. */
@@ -96,7 +103,7 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
       const { path } = gqlInput;
       const parts = createParts();
       countValue(planner);
-      readObject(planner, getLocatedInput(gqlInput), (member) => {
+      visitInputFields(planner, getLocatedInput(gqlInput), (member) => {
         countValue(planner);
         addPart(planner, parts, member, getFieldPart(member.field));
       });
@@ -132,14 +139,16 @@ const createInput = (
     fields: () => {
       const fields: GqlInputField[] = [];
       countValue(planner);
-      readObject(planner, locatedInput, (member) => {
+      visitInputFields(planner, locatedInput, (member) => {
         countValue(planner);
         fields.push(createInput(planner, member, member.field.name, getFieldPart(member.field)));
       });
       return fields;
     },
     items: () =>
-      readList(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => createInput(planner, item)),
+      visitInputItems(planner, locatedInput, (count) => checkValues(planner, count)).map((item) =>
+        createInput(planner, item),
+      ),
     isTrue: () => readBoolean(planner, locatedInput),
   };
   return gqlInput;

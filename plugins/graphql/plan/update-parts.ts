@@ -1,5 +1,6 @@
 /** Reads the parts of an update from arguments, or from an element of `updates`. @rule G-UPD-1a … G-UPD-5 */
 import {
+  getQualifiedName,
   type Assignment,
   type Column,
   type Predicate,
@@ -10,10 +11,10 @@ import {
 import { validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import { bindList } from "./comparison.ts";
-import { readObject, type FieldInput, type LocatedInput } from "./input.ts";
+import { visitInputFields, type FieldInput, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planKeyColumn } from "./query.ts";
-import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
+import { combinePredicates, omitTrue, planWhere } from "./where.ts";
 
 /** A plugin's own argument. */
 interface PluginArgument {
@@ -37,8 +38,8 @@ export const addPart = (
 ): void => {
   if (part?.kind === "update-operator") {
     const { operator } = part;
-    readObject(planner, locatedInput, (member) => {
-      const operand = planOperand(planner, member, operator.refusesNull === true);
+    visitInputFields(planner, locatedInput, (member) => {
+      const operand = planOperand(planner, member, operator.rejectsNull === true);
       if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
     });
   } else if (part?.kind === "argument" && part.name === "where") {
@@ -54,24 +55,24 @@ export const addPart = (
 const planOperand = (
   planner: Planner,
   member: FieldInput,
-  refusesNull: boolean,
+  rejectsNull: boolean,
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
   const part = getFieldPart(member.field);
   if (part?.kind !== "update-column") return undefined;
-  // null is refused for operands that are lists themselves (keys of a path), not for a column's array
-  if (refusesNull && part.value.element !== undefined) {
+  // null is rejected for operands that are lists themselves (keys of a path), not for a column's array
+  if (rejectsNull && part.value.element !== undefined) {
     return {
       column: part.column,
       operand: bindList(planner, member, { ...part.value.element, isNullable: false }),
     };
   }
-  const value = refusesNull ? { ...part.value, isNullable: false } : part.value;
+  const value = rejectsNull ? { ...part.value, isNullable: false } : part.value;
   return { column: part.column, operand: bindColumn(planner, member, value) };
 };
 
 const planKeyObject = (planner: Planner, locatedInput: LocatedInput): Predicate => {
   const parts: Predicate[] = [];
-  readObject(planner, locatedInput, (member) =>
+  visitInputFields(planner, locatedInput, (member) =>
     parts.push(...planKeyColumn(planner, member, getFieldPart(member.field))),
   );
   return combinePredicates(parts);
@@ -92,7 +93,7 @@ export const buildUpdate = (planner: Planner, relation: Relation, parts: UpdateP
   };
 };
 
-/** Refuses a column that two operators set. @rule G-UPD-4 */
+/** Rejects a column that two operators set. @rule G-UPD-4 */
 export const rejectDuplicates = (
   planner: Planner,
   relation: Relation,

@@ -3,11 +3,11 @@ import type { StepTemplate } from "./function-field.ts";
 import type { Relation } from "../../../core/index.ts";
 import { getFieldPart } from "../plan-parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
-import { readList, readObject } from "./input.ts";
+import { visitInputItems, visitInputFields } from "./input.ts";
 import { countWrites, openStep, type Planner, type SelectedField } from "./planner.ts";
 import { visitArguments } from "./selection.ts";
 import { createParts, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
-import { planOneRow, planResponse, planWriteStep, type WriteAnswer } from "./writes.ts";
+import { planOneRow, planResponse, planWriteStep, type WriteResult } from "./writes.ts";
 
 /** Plans the parts of an update. Errors of its arguments precede errors of the selection. */
 const planParts = (
@@ -15,11 +15,11 @@ const planParts = (
   relation: Relation,
   parts: UpdateParts,
   path: string,
-): ((answer: WriteAnswer) => StepTemplate) => {
+): ((result: WriteResult) => StepTemplate) => {
   if (parts.pluginArguments.length > 0) return planUpdateAdditions(planner, relation, parts, path);
   countWrites(planner);
   const update = buildUpdate(planner, relation, parts, path);
-  return (answer) => planWriteStep(planner, update, answer, "$");
+  return (result) => planWriteStep(planner, update, result, "$");
 };
 
 export const planUpdate = (planner: Planner, selectedField: SelectedField, relation: Relation): StepTemplate => {
@@ -36,13 +36,13 @@ export const planUpdateMany = (
   selectedField: SelectedField,
   relation: Relation,
 ): readonly StepTemplate[] => {
-  const updates: { readonly planner: Planner; readonly planStep: (answer: WriteAnswer) => StepTemplate }[] = [];
+  const updates: { readonly planner: Planner; readonly planStep: (result: WriteResult) => StepTemplate }[] = [];
   visitArguments(planner, selectedField, (argument) => {
     if (argument.part?.kind !== "argument" || argument.part.name !== "updates") return;
-    for (const item of readList(planner, argument)) {
+    for (const item of visitInputItems(planner, argument)) {
       const stepPlanner = openStep(planner);
       const parts = createParts();
-      readObject(stepPlanner, item, (member) => addPart(stepPlanner, parts, member, getFieldPart(member.field)));
+      visitInputFields(stepPlanner, item, (member) => addPart(stepPlanner, parts, member, getFieldPart(member.field)));
       updates.push({ planner: stepPlanner, planStep: planParts(stepPlanner, relation, parts, item.path) });
     }
   });

@@ -1,11 +1,18 @@
 /** Plans `where`: boolean expressions, and conditions on whole related sets. @rule G-BEXP-1 … G-BEXP-7 G-AGP-1 …
  *  G-AGP-7 */
-import type { Expression, Predicate } from "../../../core/index.ts";
-import { tooMany, validationFailed } from "../errors.ts";
+import { getQualifiedName, type Expression, type Predicate } from "../../../core/index.ts";
+import { graphqlLimitExceeded, validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../plan-parts.ts";
 import { checkConditions, countCondition, planComparison } from "./comparison.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
-import { readBoolean, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";
+import {
+  readBoolean,
+  readEnum,
+  visitInputItems,
+  visitInputFields,
+  type FieldInput,
+  type LocatedInput,
+} from "./input.ts";
 import type { Planner } from "./planner.ts";
 
 export const combinePredicates = (parts: readonly Predicate[]): Predicate =>
@@ -17,8 +24,10 @@ export const omitTrue = (predicate: Predicate): Predicate | undefined =>
 
 /** Runs `plan` for the rows of a relationship. @rule G-LIM-4 */
 const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
-  if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
-  if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");
+  if (--budget.relatedConditions < 0)
+    throw graphqlLimitExceeded(options, "maxRelatedConditions", "relationships in its conditions");
+  if (--budget.relationLevels < 0)
+    throw graphqlLimitExceeded(options, "maxRelationDepth", "levels of relationships in a condition");
   const result = plan();
   budget.relationLevels++;
   return result;
@@ -27,7 +36,7 @@ const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan
 export const planWhere = (planner: Planner, locatedInput: LocatedInput): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];
-  readObject(planner, locatedInput, (member) => {
+  visitInputFields(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
     if (part !== undefined) parts.push(...planBoolExpField(planner, member, part));
   });
@@ -38,7 +47,7 @@ const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): 
   switch (part.kind) {
     case "and":
     case "or": {
-      const items = readList(planner, member, (count) => checkConditions(planner, count));
+      const items = visitInputItems(planner, member, (count) => checkConditions(planner, count));
       return [
         {
           kind: part.kind,
@@ -81,16 +90,11 @@ const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): 
   }
 };
 
-export const getQualifiedName = ({ schema, name }: { readonly schema: string; readonly name: string }) => ({
-  schema,
-  name,
-});
-
 /** Plans a condition on a related set, such as `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1
  *  … G-AGP-7 */
 const planAggregatePredicate = (planner: Planner, locatedInput: LocatedInput, relationship: string): Predicate => {
   const members: FieldInput[] = [];
-  readObject(planner, locatedInput, (field) => members.push(field));
+  visitInputFields(planner, locatedInput, (field) => members.push(field));
   const [member] = members;
   const part = member && getFieldPart(member.field);
   if (member === undefined || members.length > 1 || part?.kind !== "predicate")
@@ -100,7 +104,7 @@ const planAggregatePredicate = (planner: Planner, locatedInput: LocatedInput, re
   let isDistinct = false;
   let where: Predicate | undefined;
   let compare: ((leftOperand: Expression) => readonly Predicate[]) | undefined;
-  readObject(planner, member, (argument) => {
+  visitInputFields(planner, member, (argument) => {
     const name = getFieldPart(argument.field);
     if (name?.kind !== "argument") return;
     if (name.name === "arguments") expressions = planColumns(planner, argument, part.columns);
@@ -127,9 +131,9 @@ const planColumns = (planner: Planner, locatedInput: LocatedInput, columns: "any
     const part = getFieldPart(readEnum(planner, column));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
-  if (columns === "any") return readList(planner, locatedInput).flatMap(readColumn);
+  if (columns === "any") return visitInputItems(planner, locatedInput).flatMap(readColumn);
   if (columns === 1) return readColumn(locatedInput);
   const expressions: Expression[] = [];
-  readObject(planner, locatedInput, (column) => expressions.push(...readColumn(column)));
+  visitInputFields(planner, locatedInput, (column) => expressions.push(...readColumn(column)));
   return expressions;
 };

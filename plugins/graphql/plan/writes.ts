@@ -9,7 +9,7 @@ import type {
   Plan,
   QualifiedName,
   Read,
-  Refusal,
+  Rejection,
   Sequence,
   SequenceStep,
   Update,
@@ -29,13 +29,13 @@ export const buildStep = (planner: Planner, plan: Plan, path: string, isOne = fa
 });
 
 /** The result of a write: an object with the written rows, or the only row. */
-export interface WriteAnswer {
+export interface WriteResult {
   readonly isOne: boolean;
   readonly output: readonly Output[];
 }
 
 /** Plans the fields of `T_mutation_response`. @rule G-OUT-7 */
-export const planResponse = (planner: Planner, selectedField: SelectedField): WriteAnswer => {
+export const planResponse = (planner: Planner, selectedField: SelectedField): WriteResult => {
   const output: Output[] = [];
   const type = checkSubselection(selectedField) as GraphQLObjectType; // a mutation response is an object
   visitSelections(planner, type, selectedField, (selection) => {
@@ -55,16 +55,16 @@ export const planResponse = (planner: Planner, selectedField: SelectedField): Wr
   return { isOne: false, output };
 };
 
-export const planOneRow = (planner: Planner, selectedField: SelectedField): WriteAnswer => {
+export const planOneRow = (planner: Planner, selectedField: SelectedField): WriteResult => {
   const type = checkSubselection(selectedField) as GraphQLObjectType; // fields that write one row return it
   return { isOne: true, output: planRow(planner, type, selectedField) };
 };
 
-const buildResultRead = (target: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({
+const buildResultRead = (target: QualifiedName, result: WriteResult, steps?: readonly number[]): Read => ({
   kind: "read",
   from: { written: target, ...(steps && { steps }) },
-  shape: answer.isOne ? "rows" : "aggregate",
-  output: answer.output,
+  shape: result.isOne ? "rows" : "aggregate",
+  output: result.output,
 });
 
 type WritePlan = Insert | Update | Delete;
@@ -74,10 +74,10 @@ const getTarget = (write: WritePlan): QualifiedName =>
 
 /** Plans one write. If the result contains related rows, a separate statement reads it after the write. @rule
  *  G-INS-5 */
-export const planWriteStep = (planner: Planner, write: WritePlan, answer: WriteAnswer, path: string): StepTemplate => {
-  if (readsOtherRows(answer.output))
-    return planSequenceStep(planner, getTarget(write), [{ write, path }], [0], answer, path);
-  return buildStep(planner, { ...write, returning: buildResultRead(getTarget(write), answer) }, path, answer.isOne);
+export const planWriteStep = (planner: Planner, write: WritePlan, result: WriteResult, path: string): StepTemplate => {
+  if (readsOtherRows(result.output))
+    return planSequenceStep(planner, getTarget(write), [{ write, path }], [0], result, path);
+  return buildStep(planner, { ...write, returning: buildResultRead(getTarget(write), result) }, path, result.isOne);
 };
 
 /** Plans several writes. The result is read from the rows of some of them. */
@@ -86,27 +86,27 @@ export const planSequenceStep = (
   target: QualifiedName,
   steps: readonly SequenceStep[],
   rootSteps: readonly number[],
-  answer: WriteAnswer,
+  result: WriteResult,
   path: string,
-  refusal?: Refusal,
+  rejection?: Rejection,
   isCurrent?: true,
 ): StepTemplate => {
-  const read = buildResultRead(target, answer, rootSteps);
+  const read = buildResultRead(target, result, rootSteps);
   const plan: Sequence = {
     kind: "sequence",
     steps,
     result: isCurrent ? { ...read, from: { ...read.from, isCurrent } } : read,
-    ...(answer.isOne ? { isOne: true } : {}),
-    ...(refusal && { refusal }),
+    ...(result.isOne ? { isOne: true } : {}),
+    ...(rejection && { rejection }),
   };
-  return buildStep(planner, plan, path, answer.isOne);
+  return buildStep(planner, plan, path, result.isOne);
 };
 
 /** Returns the result of a write without rows. @rule G-INS-2 */
-export const encodeEmptyAnswer = (answer: WriteAnswer): string =>
-  answer.isOne
+export const encodeEmptyResult = (result: WriteResult): string =>
+  result.isOne
     ? "null"
-    : `{${answer.output.map((output) => `${JSON.stringify("as" in output ? output.as : "")}:${encodeEmptyValue(output)}`).join(",")}}`;
+    : `{${result.output.map((output) => `${JSON.stringify("as" in output ? output.as : "")}:${encodeEmptyValue(output)}`).join(",")}}`;
 
 const encodeEmptyValue = (output: Output): string => {
   if (output.kind === "affected") return "0";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import {
   createCaches,
   definePlugin,
-  defineQuestion,
+  defineCacheQuestion,
   type Ask,
   type Json,
   type JsonObject,
@@ -21,9 +21,9 @@ interface SentQuery {
   readonly text: string | undefined;
 }
 
-const HASH = defineQuestion("hash", ({ hash }: SentQuery) => hash);
+const HASH = defineCacheQuestion("hash", ({ hash }: SentQuery) => hash);
 /** The cache question of a text. The hash identifies the text, so the text is not part of the key. */
-const TEXT = defineQuestion(
+const TEXT = defineCacheQuestion(
   "text",
   ({ text }: SentQuery) => text,
   () => undefined,
@@ -51,7 +51,7 @@ const parseHash = (request: JsonObject): string | undefined => {
 
 export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Finds persisted queries. Texts above the size limit are refused later, so they are not hashed. All roles share the
+/** Finds persisted queries. Texts above the size limit are rejected later, so they are not hashed. All roles share the
  *  texts, because each text is checked for the role like any document. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
 export const persistedQueries = definePlugin({
   name: "persisted-queries",

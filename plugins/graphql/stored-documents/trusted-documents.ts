@@ -5,7 +5,7 @@ import { parse, print, visit } from "graphql";
 import {
   getErrorMessage,
   definePlugin,
-  defineQuestion,
+  defineCacheQuestion,
   buildErrorFields,
   type Ask,
   type PluginContext,
@@ -27,7 +27,7 @@ const normalizeDocument = (text: string): string =>
     }),
   );
 
-const TEXT = defineQuestion("text", (text: string) => text);
+const TEXT = defineCacheQuestion("text", (text: string) => text);
 
 interface TrustedQueries {
   /** The normalized documents with the roles that may run them. `true` allows all roles. */
@@ -107,7 +107,7 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
     const { value: form, commit: keep } = forms.get(text);
     const roles = trustedQueries.rolesByDocument.get(form);
     if (roles !== true && roles?.has(role) !== true) throw queryNotAllowed();
-    keep(); // refused texts are not cached
+    keep(); // rejected texts are not cached
   });
 };
 

@@ -11,7 +11,7 @@ import {
   type GraphQLScalarType,
 } from "graphql";
 import {
-  nameKey,
+  buildNameKey,
   type Model,
   type Slices,
   type PlanTap,
@@ -141,7 +141,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { variant } = parts;
   const usedTables = new Set<string>();
   const buildFields = (spec: GqlTypeSpec): GqlFields => {
-    if (spec.scope === "row" && spec.relation !== undefined) usedTables.add(nameKey(spec.relation));
+    if (spec.scope === "row" && spec.relation !== undefined) usedTables.add(buildNameKey(spec.relation));
     const context = createContext(spec);
     const fields = builder.buildFields(context);
     return variant === undefined ? fields : variant.fields(fields, context);
@@ -222,7 +222,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const buildNamedType = (value: GqlValueType) => {
     const { enumTable } = value;
     if (enumTable === undefined) return values.scalarType(value.scalar);
-    const table = source.tablesByKey.get(nameKey(enumTable.relation));
+    const table = source.tablesByKey.get(buildNameKey(enumTable.relation));
     return enumeration({
       name: value.scalar,
       relation: enumTable.relation,
@@ -262,7 +262,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       return visible;
     },
     access,
-    table: (relation) => source.tablesByKey.get(nameKey(relation)),
+    table: (relation) => source.tablesByKey.get(buildNameKey(relation)),
     rights: (table) => getRoleTable(build, table).rights,
     mayHideRows: (table) =>
       isRewritten ||
@@ -300,7 +300,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     columnValue: ({ column, enumTable }) => {
       const plain = filterUsable(values.find(column.type, !column.notNull));
       if (plain === undefined || enumTable === undefined) return plain;
-      const table = source.tablesByKey.get(nameKey(enumTable.relation));
+      const table = source.tablesByKey.get(buildNameKey(enumTable.relation));
       return table === undefined ? plain : { ...plain, scalar: names.typeName(table.namePart, "enum"), enumTable };
     },
   };
@@ -429,7 +429,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       }
     },
     columnName: (relation, column) =>
-      source.tablesByKey.get(nameKey(relation))?.columns.find((tableColumn) => tableColumn.column.name === column)
+      source.tablesByKey.get(buildNameKey(relation))?.columns.find((tableColumn) => tableColumn.column.name === column)
         ?.name ?? column,
   };
   return schema;

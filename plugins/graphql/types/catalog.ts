@@ -4,9 +4,9 @@
 import { GQL_METADATA } from "../api.ts";
 import {
   isView,
-  nameKey,
+  buildNameKey,
   findRelation,
-  relationshipOf,
+  findRelationship,
   type Model,
   type Slices,
   type QualifiedName,
@@ -23,7 +23,7 @@ import {
   isLegalName,
   buildNamespaceRootName,
   listRootNameParts,
-  type Names,
+  type NameBuilder,
 } from "./names.ts";
 import { listDefaultRelationships } from "./default-relationships.ts";
 import { memoizeValue } from "./memoize-value.ts";
@@ -43,7 +43,7 @@ import {
 } from "../catalog-types.ts";
 
 export interface Catalog extends GqlCatalog {
-  readonly names: Names;
+  readonly names: NameBuilder;
   readonly typeOwners: TypeOwners;
   readonly tablesByRoot: RootIndex<GqlTable>;
   readonly functionsByRoot: RootIndex<GqlFunction>;
@@ -58,7 +58,11 @@ const findPrimaryKey = (relation: Relation, entry: GqlTableEntry | undefined): r
   return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
 };
 
-const buildEnumTable = (relation: Relation, entry: GqlTableEntry | undefined, names: Names): GqlEnumTable | undefined =>
+const buildEnumTable = (
+  relation: Relation,
+  entry: GqlTableEntry | undefined,
+  names: NameBuilder,
+): GqlEnumTable | undefined =>
   entry?.enumValues && {
     relation,
     values: entry.enumValues
@@ -79,15 +83,15 @@ const findEnumTable = (
           (foreignKey) =>
             foreignKey.columns.length === 1 &&
             foreignKey.columns[0] === column &&
-            enumTables.has(nameKey(foreignKey.target)),
+            enumTables.has(buildNameKey(foreignKey.target)),
         );
-  return key && enumTables.get(nameKey(key.target));
+  return key && enumTables.get(buildNameKey(key.target));
 };
 
 const buildColumns = (
   relation: Relation,
   entry: GqlTableEntry | undefined,
-  names: Names,
+  names: NameBuilder,
   enumTables: ReadonlyMap<string, GqlEnumTable>,
   warn: Warn,
 ): GqlColumn[] => {
@@ -117,7 +121,7 @@ const listEntryRelationships = (
   takenNames: ReadonlySet<string>,
 ): GqlRelationshipField[] =>
   entry.relationships.flatMap(({ name, relationship: id, isAfter }) => {
-    const relationship = relationshipOf(relation, id);
+    const relationship = findRelationship(relation, id);
     const target = relationship && findRelation(model, relationship.target);
     if (relationship === undefined || target === undefined || takenNames.has(name) || !isLegalName(name)) return [];
     return [{ name, relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }];
@@ -146,14 +150,14 @@ interface NamedRelation extends ListedRelation {
 }
 
 /** Returns the names of root fields that a table may have for any role. */
-const listRootNames = ({ namePart, entry }: Pick<NamedRelation, "namePart" | "entry">, names: Names): string[] =>
+const listRootNames = ({ namePart, entry }: Pick<NamedRelation, "namePart" | "entry">, names: NameBuilder): string[] =>
   (["select", "select_by_pk", "select_aggregate"] as const).map(
     (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...listRootNameParts(key, namePart)),
   );
 
 /** Returns the types that every schema needs: the roots, the types below a namespace, the built-in scalars, and the
  *  directions of orders. */
-const listReservedTypes = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
+const listReservedTypes = ({ namespace }: GqlCustomization, names: NameBuilder): readonly string[] => [
   ...(["query", "mutation", "subscription"] as const).flatMap((root) => [
     `${root}_root`,
     ...(namespace === undefined
@@ -176,7 +180,7 @@ const TABLES_AT_ONCE = 16;
 /** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
   listedRelations: readonly ListedRelation[],
-  names: Names,
+  names: NameBuilder,
   takenTypes: Set<string>,
   takenRoots: Set<string>,
   warn: Warn,
@@ -220,7 +224,7 @@ export const createCatalog = function* (
   const names = createNames(customization);
   const listedRelations = metadata?.tables?.flatMap((entry) => {
     const relation = findRelation(model, entry.relation);
-    return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
+    return relation === undefined ? [] : [{ key: buildNameKey(relation), relation, entry }];
   });
   const takenTypes = new Set(listReservedTypes(customization, names));
   const takenRoots = new Set<string>();
@@ -231,13 +235,13 @@ export const createCatalog = function* (
     takenRoots,
     warn,
   );
-  const tableOf = new Map<string, GqlTable>();
-  const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));
+  const tablesByName = new Map<string, GqlTable>();
+  const isServed = (name: QualifiedName): boolean => tablesByName.has(buildNameKey(name));
 
   const enumTables = new Map<string, GqlEnumTable>();
   for (const { relation, entry } of namedRelations) {
     const enumTable = buildEnumTable(relation, entry, names);
-    if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
+    if (enumTable !== undefined) enumTables.set(buildNameKey(relation), enumTable);
   }
 
   /** Builds a table without its members. They are built when a document first uses the table, because most of thousands
@@ -288,7 +292,7 @@ export const createCatalog = function* (
   const typeOwners = createTypeOwners(registry, names, new Set(namedRelations.map(({ namePart }) => namePart.text)));
   for (const namedRelation of namedRelations) {
     const table = createTable(namedRelation);
-    tableOf.set(namedRelation.key, table);
+    tablesByName.set(namedRelation.key, table);
     tablesByRoot.add(table);
     typeOwners.add(table);
     if (tables.push(table) % TABLES_AT_ONCE === 0) yield;
@@ -299,5 +303,14 @@ export const createCatalog = function* (
       : listEntryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
   const functionsByRoot = createRootIndex<GqlFunction>();
   for (const fn of functions) functionsByRoot.add(fn);
-  return { tables, tablesByKey: tableOf, functions, customization, names, typeOwners, tablesByRoot, functionsByRoot };
+  return {
+    tables,
+    tablesByKey: tablesByName,
+    functions,
+    customization,
+    names,
+    typeOwners,
+    tablesByRoot,
+    functionsByRoot,
+  };
 };

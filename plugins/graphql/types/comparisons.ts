@@ -10,7 +10,7 @@ import {
 } from "graphql";
 import { definePlugin, matchesType, type OperatorSpec } from "../../../core/index.ts";
 import { getOperatorName } from "../part-names.ts";
-import type { Names } from "./names.ts";
+import type { NameBuilder } from "./names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../field-types.ts";
@@ -20,7 +20,7 @@ import type { GqlValueType } from "../value-types.ts";
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
 
 /** Returns the specification of a comparison type: `Int_comparison_exp`, `String_array_comparison_exp`. */
-export const buildComparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec => ({
+export const buildComparisonSpec = (names: NameBuilder, value: GqlValueType): GqlTypeSpec => ({
   name:
     value.enumTable === undefined
       ? names.sharedTypeName(value.scalar, value.element === undefined ? "comparison_exp" : "array_comparison_exp")

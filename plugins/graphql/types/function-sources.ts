@@ -7,7 +7,7 @@ import {
   type Relation,
   type Routine,
 } from "../../../core/index.ts";
-import { compareNames, buildDefaultPart, formatName, isLegalName, type Names } from "./names.ts";
+import { compareNames, buildDefaultPart, formatName, isLegalName, type NameBuilder } from "./names.ts";
 import type { GqlFunction, GqlFunctionEntry } from "../catalog-types.ts";
 
 type Warn = (message: string) => void;
@@ -64,7 +64,7 @@ const findFittingFunction = (
 /** Drops functions whose names are illegal or taken, and reserves the names of the others. @rule G-NAM-3 */
 const dropTakenNames = (
   functions: readonly GqlFunction[],
-  names: Names,
+  names: NameBuilder,
   takenRoots: Set<string>,
   warn: Warn,
 ): GqlFunction[] =>
@@ -83,7 +83,7 @@ const dropTakenNames = (
 export const listDefaultFunctions = (
   model: Model,
   isServed: (name: QualifiedName) => boolean,
-  names: Names,
+  names: NameBuilder,
   takenRoots: Set<string>,
   warn: Warn,
 ): GqlFunction[] => {
@@ -113,7 +113,7 @@ export const listEntryFunctions = (
   model: Model,
   entries: readonly GqlFunctionEntry[],
   isServed: (name: QualifiedName) => boolean,
-  names: Names,
+  names: NameBuilder,
   takenRoots: Set<string>,
   warn: Warn,
 ): GqlFunction[] => {

@@ -84,11 +84,11 @@ export class LazyObjectType extends GraphQLObjectType {
   readonly #fieldsOf: BuildFields;
   #fields: GraphQLFieldMap<unknown, unknown> | undefined;
 
-  constructor(spec: GqlTypeSpec, fieldsOf: BuildFields, interfaces?: () => readonly GraphQLInterfaceType[]) {
+  constructor(spec: GqlTypeSpec, buildFields: BuildFields, interfaces?: () => readonly GraphQLInterfaceType[]) {
     super({ name: spec.name, description: spec.description, fields: {}, interfaces });
     this.extensions = { [GQL_EXTENSION]: spec };
     this.#spec = spec;
-    this.#fieldsOf = fieldsOf;
+    this.#fieldsOf = buildFields;
   }
 
   override getFields(): GraphQLFieldMap<unknown, unknown> {
@@ -116,11 +116,11 @@ export class LazyInputType extends GraphQLInputObjectType {
   readonly #fieldsOf: BuildFields;
   #fields: GraphQLInputFieldMap | undefined;
 
-  constructor(spec: GqlTypeSpec, fieldsOf: BuildFields) {
+  constructor(spec: GqlTypeSpec, buildFields: BuildFields) {
     super({ name: spec.name, description: spec.description, fields: {} });
     this.extensions = { [GQL_EXTENSION]: spec };
     this.#spec = spec;
-    this.#fieldsOf = fieldsOf;
+    this.#fieldsOf = buildFields;
   }
 
   override getFields(): GraphQLInputFieldMap {

@@ -6,7 +6,7 @@ import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../catalog
 type NamePart = string | GqlNamePart;
 
 /** Builds the names of types and fields, with customization and naming convention. @experimental */
-export interface Names {
+export interface NameBuilder {
   /** Returns the name of a table's type, with prefix and suffix. */
   typeName(...nameParts: readonly NamePart[]): string;
   /** Returns the name of a type that belongs to no table, such as comparisons and `order_by`. Scalars have the names of
@@ -101,7 +101,7 @@ const buildPrefixPart = (prefix: string): GqlNamePart => ({
   isCustom: true,
 });
 
-const createPlainNames = (customization: GqlCustomization): Names => {
+const createPlainNames = (customization: GqlCustomization): NameBuilder => {
   const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
   return {
     typeName: (...nameParts) => typePrefix + joinParts(nameParts) + typeSuffix,
@@ -115,7 +115,7 @@ const createPlainNames = (customization: GqlCustomization): Names => {
   };
 };
 
-const createCamelNames = (customization: GqlCustomization): Names => {
+const createCamelNames = (customization: GqlCustomization): NameBuilder => {
   const { typePrefix, typeSuffix, rootPrefix, rootSuffix } = customization;
   const addAffixes = (
     nameParts: readonly NamePart[],
@@ -142,7 +142,7 @@ const createCamelNames = (customization: GqlCustomization): Names => {
 
 /** Creates the names for a convention, from the metadata or else from the setting `defaultNamingConvention`, which
  *  callers fill in. @rule G-NAM-7 */
-export const createNames = (customization: GqlCustomization): Names =>
+export const createNames = (customization: GqlCustomization): NameBuilder =>
   customization.namingConvention === "graphql-default"
     ? createCamelNames(customization)
     : createPlainNames(customization);

@@ -28,7 +28,7 @@ const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: Custo
  *  Error that names the plugin */
 const checkField = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
-  const refuse = (reason: string): Error =>
+  const pluginFieldInvalid = (reason: string): Error =>
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${reason}`);
   const kind = findPlanKind(part);
   const allowedKinds = ALLOWED_KINDS[context.scope] ?? [];
@@ -36,22 +36,22 @@ const checkField = (plugin: string, name: string, field: GqlField, context: GqlF
     context.scope === "subscription_root" &&
     ("live" in part || ("forward" in part && part.forward.subscribe !== undefined));
   if (kind === undefined || !(allowedKinds.includes(kind) || isLive))
-    throw refuse(
+    throw pluginFieldInvalid(
       allowedKinds.length === 0
         ? `no field of a plugin's own can be served in ${context.scope}`
         : `it is served by ${kind ?? "nothing"}, and in ${context.scope} only ${allowedKinds.join(" or ")} can be`,
     );
   if ("statement" in part) {
     if (!context.build.schema.registry.statements.has(part.statement))
-      throw refuse(`no plugin declares the statement "${part.statement}"`);
+      throw pluginFieldInvalid(`no plugin declares the statement "${part.statement}"`);
     const { type } = field.config;
     if (isOutputType(type) && !isLeafType(getNamedType(type)))
-      throw refuse("a statement gives a scalar, not an object");
+      throw pluginFieldInvalid("a statement gives a scalar, not an object");
   }
   if ("columns" in part) {
     const { relation, build } = context;
     const unknown = part.columns.find((column) => relation === undefined || findColumn(relation, column) === undefined);
-    if (unknown !== undefined) throw refuse(`the table has no column "${unknown}"`);
+    if (unknown !== undefined) throw pluginFieldInvalid(`the table has no column "${unknown}"`);
     const table = relation && build.table(relation);
     const readable = table && build.rights(table).select?.columns;
     if (!part.columns.every((column) => readable?.has(column))) return undefined;
@@ -62,7 +62,7 @@ const checkField = (plugin: string, name: string, field: GqlField, context: GqlF
 /** The plugins outside the surface, by the field names that they added. */
 type Owners = Map<string, string>;
 
-const duplicateFieldError = (name: string, { typeName }: GqlFieldContext, owners: Owners, second: string): Error =>
+const fieldDuplicated = (name: string, { typeName }: GqlFieldContext, owners: Owners, second: string): Error =>
   new Error(
     `field "${name}" of type "${typeName}" is given by "${owners.get(name) ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
   );
@@ -74,7 +74,7 @@ const assertNames = (name: string, { config }: GqlField): void => {
 };
 
 /** Returns the fields after a foreign tap. Names from the database take precedence, and names of other plugins' fields
- *  are refused. A tap that only changes the description or type of a field keeps its part. */
+ *  are rejected. A tap that only changes the description or type of a field keeps its part. */
 const mergePluginFields = (
   before: GqlFields,
   after: GqlFields,
@@ -89,7 +89,7 @@ const mergePluginFields = (
       fields[name] = field;
       continue;
     }
-    if (fieldBefore !== undefined && owners.has(name)) throw duplicateFieldError(name, context, owners, plugin);
+    if (fieldBefore !== undefined && owners.has(name)) throw fieldDuplicated(name, context, owners, plugin);
     const checkedField = isCustom(field) ? (fieldBefore ?? checkField(plugin, name, field, context)) : field;
     if (fieldBefore === undefined) {
       assertNames(name, field);
@@ -119,7 +119,7 @@ const rejectHidden = (
     return; // the tap changes fields of other plugins, which this call omits
   }
   for (const name of owners.keys())
-    if (Object.hasOwn(tapFields, name)) throw duplicateFieldError(name, context, owners, plugin);
+    if (Object.hasOwn(tapFields, name)) throw fieldDuplicated(name, context, owners, plugin);
 };
 
 interface FieldBuilder {

@@ -4,7 +4,7 @@ import type { Model, Slices, Registry, Relation, ResolvedOptions } from "../../.
 import type { Directives } from "../directives.ts";
 
 /** A UTF-8 text in parts, in order. The generator yields nothing at points where other work may run. @experimental */
-export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
+export type TextParts<Result = void> = Generator<Buffer | void, Result, void>;
 
 /** The types of one role at one model version. @experimental */
 export interface RoleSchema {
@@ -24,7 +24,7 @@ export interface RoleSchema {
   /** Returns the field with the name. For a large root, the other fields are not built. */
   findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
   /** Writes the JSON text of one meta field. `variables` are coerced, and the document is validated. */
-  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
+  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): TextParts;
   /** Builds a separate schema with all root fields, which costs as much as the whole schema. Its types are not the
    *  objects of `query`. */
   buildCompleteSchema(): Slices<RoleSchema>;

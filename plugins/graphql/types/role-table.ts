@@ -65,7 +65,7 @@ const mayAggregateRows = (build: GqlBuild, { relationship }: GqlRelationshipFiel
  *  refer to each other. */
 const leadsToValue = (build: GqlBuild, table: GqlTable): boolean => {
   const reachedTables = new Set([table]);
-  const reach = (name: QualifiedName): void => {
+  const addReachedTable = (name: QualifiedName): void => {
     const target = build.table(name);
     if (target !== undefined) reachedTables.add(target);
   };
@@ -76,10 +76,10 @@ const leadsToValue = (build: GqlBuild, table: GqlTable): boolean => {
     for (const relationship of reachedTable.relationships) {
       const target = build.table(relationship.target);
       if (target !== undefined && mayAggregateRows(build, relationship, target)) return true;
-      reach(relationship.target);
+      addReachedTable(relationship.target);
     }
     for (const { name, target } of reachedTable.computedFields)
-      if (target !== undefined && rights.select.computedFields.has(name)) reach(target);
+      if (target !== undefined && rights.select.computedFields.has(name)) addReachedTable(target);
   }
   return false;
 };

@@ -3,7 +3,7 @@
 import {
   runToEnd,
   runSliced,
-  defineQuestion,
+  defineCacheQuestion,
   memoize,
   observeSession,
   type Ask,
@@ -32,7 +32,7 @@ export interface Caller extends SessionSource {
   readonly model: Model;
 }
 
-const MODEL = defineQuestion("model", ({ model }: Pick<Caller, "model">) => model);
+const MODEL = defineCacheQuestion("model", ({ model }: Pick<Caller, "model">) => model);
 
 interface ModelNames {
   readonly catalog: Catalog;

@@ -4,7 +4,7 @@ import type { Registry } from "../../../core/index.ts";
 import { getAggregateName } from "../part-names.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlTable } from "../catalog-types.ts";
-import type { Names } from "./names.ts";
+import type { NameBuilder } from "./names.ts";
 
 interface Owner {
   readonly table: GqlTable;
@@ -29,7 +29,11 @@ const compileInnerPattern = ({ aggregates }: Registry): RegExp => {
 const RESERVED_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
 /** Creates the registry of reserved names. `nameParts` has those of all tables. */
-export const createTypeOwners = (registry: Registry, names: Names, nameParts: ReadonlySet<string>): TypeOwners => {
+export const createTypeOwners = (
+  registry: Registry,
+  names: NameBuilder,
+  nameParts: ReadonlySet<string>,
+): TypeOwners => {
   const inner = compileInnerPattern(registry);
   const owners = new Map<string, Owner>();
   return {

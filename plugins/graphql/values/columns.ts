@@ -1,17 +1,17 @@
 /** Coerces values to the type of a column. The result is the text to bind: `5` for an integer, `{a,b}` for a list.
  *  @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
-import { arrayLiteral, memoize, type Json } from "../../../core/index.ts";
+import { encodeArrayLiteral, memoize, type Json } from "../../../core/index.ts";
 import {
-  unexpectedValue,
+  valueUnexpected,
   floatOutOfRange,
   integerOutOfRange,
-  invalidEnumValue,
+  enumValueInvalid,
   parseFailed,
-  unexpectedNull,
+  nullUnexpected,
 } from "../errors.ts";
 import { checkGeoJson } from "./geojson.ts";
 import { getEnumLiteralName, describeValue, nameJsonKind } from "./leaf.ts";
-import { parseDecimal, formatFixed, convertToInteger, numberText, formatNumber, writeJson } from "./numbers.ts";
+import { parseDecimal, formatFixed, convertToInteger, getNumberText, formatNumber, writeJson } from "./numbers.ts";
 import type { GqlEnumTable, GqlValueType } from "../value-types.ts";
 
 /** Converts a value to the text of a base type. @throws RelApiError for a value that the type does not accept */
@@ -23,7 +23,7 @@ const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
   const magnitudeLimit = 2 ** (Number(bits) - 1);
   return (value, path) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < magnitudeLimit) return `${value}`;
-    const text = numberText(value);
+    const text = getNumberText(value);
     if (text === undefined)
       return (
         getString(value) ??
@@ -48,7 +48,7 @@ const isTooBigForDouble = (number: number): boolean => !Number.isFinite(number);
 const createFloatCoercion =
   (name: string, isTooBig: (number: number) => boolean): Coercion =>
   (value, path) => {
-    const text = numberText(value);
+    const text = getNumberText(value);
     if (text === undefined)
       return (
         getString(value) ??
@@ -64,7 +64,7 @@ const createFloatCoercion =
 const createNumberCoercion =
   (write: (text: string) => string): Coercion =>
   (value, path) => {
-    const text = numberText(value);
+    const text = getNumberText(value);
     if (text !== undefined) return write(text);
     return (
       getString(value) ??
@@ -81,12 +81,12 @@ const createStringCoercion =
 const createNamedStringCoercion = (name: string): Coercion =>
   createStringCoercion((kind) => `parsing ${name} failed, expected String, but encountered ${kind}`);
 
-const boolean: Coercion = (value, path) =>
+const coerceBoolean: Coercion = (value, path) =>
   typeof value === "boolean"
     ? String(value)
     : (getString(value) ?? rejectValue(`expected Bool, but encountered ${nameJsonKind(value)}`, path));
 
-const geometry: Coercion = (value, path) => {
+const coerceGeometry: Coercion = (value, path) => {
   const text = getString(value);
   if (text !== undefined) return text;
   checkGeoJson(value, path);
@@ -94,7 +94,7 @@ const geometry: Coercion = (value, path) => {
 };
 
 /** Accepts a raster as hexadecimal text. @rule G-TYP-35 */
-const raster: Coercion = (value, path) => {
+const coerceRaster: Coercion = (value, path) => {
   const text = getString(value);
   if (text === undefined || !/^[0-9A-Fa-f]*$/.test(text))
     throw parseFailed("invalid hexadecimal representation of raster well known binary format", path);
@@ -102,7 +102,7 @@ const raster: Coercion = (value, path) => {
 };
 
 /** Accepts the text of an ltree. @rule G-TYP-36 */
-const ltree: Coercion = (value, path) => {
+const coerceLtree: Coercion = (value, path) => {
   const text = getString(value);
   if (text === undefined || (text !== "" && text.split(".").includes("")))
     throw parseFailed(
@@ -112,17 +112,18 @@ const ltree: Coercion = (value, path) => {
   return text;
 };
 
-const quoteText = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const quoteHstoreText = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 /** Accepts an object, as in responses, or a string in the format of PostgreSQL. @rule G-TYP-41 */
-const hstore: Coercion = (value, path) => {
+const coerceHstore: Coercion = (value, path) => {
   const text = getString(value);
   if (text !== undefined) return text;
-  if (typeof value !== "object" || value === null || Array.isArray(value) || numberText(value) !== undefined)
+  if (typeof value !== "object" || value === null || Array.isArray(value) || getNumberText(value) !== undefined)
     throw parseFailed(`A string or an object is expected for type: hstore`, path);
   return Object.entries(value)
     .map(
-      ([key, item]) => `${quoteText(key)}=>${item === null ? "NULL" : quoteText(getString(item) ?? writeJson(item))}`,
+      ([key, item]) =>
+        `${quoteHstoreText(key)}=>${item === null ? "NULL" : quoteHstoreText(getString(item) ?? writeJson(item))}`,
     )
     .join(",");
 };
@@ -139,7 +140,7 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
   ["float8", createFloatCoercion("PGDouble", isTooBigForDouble)],
   ["numeric", createNumberCoercion((text) => text)],
   ["money", createNumberCoercion((text) => (/[eE.]/.test(text) ? formatFixed(text, 2) : text))],
-  ["bool", boolean],
+  ["bool", coerceBoolean],
   ["text", createNamedStringCoercion("Text")],
   ["varchar", createNamedStringCoercion("Text")],
   ["citext", createNamedStringCoercion("Text")],
@@ -151,11 +152,11 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
   ["uuid", createNamedStringCoercion("UUID")],
   ["json", writeJson],
   ["jsonb", writeJson],
-  ["geometry", geometry],
-  ["geography", geometry],
-  ["raster", raster],
-  ["ltree", ltree],
-  ["hstore", hstore],
+  ["geometry", coerceGeometry],
+  ["geography", coerceGeometry],
+  ["raster", coerceRaster],
+  ["ltree", coerceLtree],
+  ["hstore", coerceHstore],
 ]);
 
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
@@ -174,7 +175,7 @@ const formatType = (value: GqlValueType): string =>
 /** Returns the text to bind, or null for NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
 export const coerceColumn = (value: GqlValueType, json: Json, path: string): string | null => {
   if (json !== null) return coerceNonNull(value, json, path);
-  if (!value.isNullable) throw unexpectedNull(formatType(value), path);
+  if (!value.isNullable) throw nullUnexpected(formatType(value), path);
   return null;
 };
 
@@ -189,10 +190,10 @@ const coerceNonNull = (value: GqlValueType, json: Json, path: string): string =>
 /** Returns the key of an enum table's value. @rule G-ENM-6 G-COE-7 */
 const findEnumKey = (table: GqlEnumTable, type: string, json: Json, path: string): string => {
   const name = getString(json);
-  if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(json), path);
+  if (name === undefined) throw valueUnexpected("an enum value", type, describeValue(json), path);
   const enumValue = table.values.find((value) => value.name === name);
   if (enumValue === undefined)
-    throw invalidEnumValue(
+    throw enumValueInvalid(
       table.values.map((value) => value.name),
       type,
       name,
@@ -220,7 +221,7 @@ const coerceArray = (element: GqlValueType, json: Json, path: string): string =>
     throw parseFailed(`parsing [] failed, expected Array, but encountered ${nameJsonKind(json)}`, path);
   const list = json as readonly Json[];
   return shareListText(list, `array ${element.scalar} ${element.type.name}`, () =>
-    arrayLiteral(
+    encodeArrayLiteral(
       list.map((item) => (item === null ? null : coerceNonNull(element, parseJsonElement(element, item), path))),
       element.type.name,
     ),

@@ -2,7 +2,7 @@
 import type { Json } from "../../../core/index.ts";
 import { parseFailed } from "../errors.ts";
 import { isPlainObject, nameJsonKind } from "./leaf.ts";
-import { numberText } from "./numbers.ts";
+import { getNumberText } from "./numbers.ts";
 
 type Check = (coordinates: Json, path: string) => void;
 
@@ -16,7 +16,7 @@ const checkPosition: Check = (position, path) => {
   const numbers = requireList(position, path);
   if (numbers.length < 2) throw parseFailed("A Position needs at least 2 elements", path);
   for (const number of numbers) {
-    if (numberText(number) === undefined)
+    if (getNumberText(number) === undefined)
       throw parseFailed(`parsing Double failed, expected Number, but encountered ${nameJsonKind(number)}`, path);
   }
 };
@@ -39,7 +39,7 @@ const checkRing: Check = (ring, path) => {
   checkEach(checkPosition)(ring, path);
   const formatPosition = (position: Json | undefined): string =>
     // `checkPosition` has checked the position
-    (position as readonly Json[]).map((number) => Number(numberText(number))).join();
+    (position as readonly Json[]).map((number) => Number(getNumberText(number))).join();
   if (formatPosition(positions[0]) !== formatPosition(positions[positions.length - 1]))
     throw parseFailed("the first and last locations have to be equal for a LinearRing", path);
 };

@@ -2,7 +2,7 @@
  *  strings. */
 import type { ValueNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
-import { exactNumber, isRawNumber, numberText, createRawNumber } from "./numbers.ts";
+import { exactNumber, isRawNumber, getNumberText, createRawNumber } from "./numbers.ts";
 
 const ENUM: unique symbol = Symbol("enum literal");
 
@@ -46,7 +46,7 @@ export const nameJsonKind = (value: Json): string => {
   if (value === null) return "Null";
   if (typeof value === "boolean") return "Boolean";
   if (typeof value === "string" || getEnumLiteralName(value) !== undefined) return "String";
-  if (numberText(value) !== undefined) return "Number";
+  if (getNumberText(value) !== undefined) return "Number";
   return Array.isArray(value) ? "Array" : "Object";
 };
 
@@ -55,11 +55,11 @@ export const describeValue = (value: Json | undefined): string => {
   if (value === null || value === undefined) return "null";
   if (typeof value === "boolean") return "a boolean";
   if (typeof value === "string") return "a string";
-  if (numberText(value) !== undefined) return "a number";
+  if (getNumberText(value) !== undefined) return "a number";
   return Array.isArray(value) ? "a list" : "an object";
 };
 
-const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, string>> = {
+const LITERAL_KIND_NAMES: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, string>> = {
   IntValue: "an integer",
   FloatValue: "a float",
   StringValue: "a string",
@@ -72,7 +72,7 @@ const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, 
 
 /** Describes a literal, as messages do. @rule G-COE-1 */
 export const describeLiteral = (node: ValueNode): string =>
-  node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind];
+  node.kind === "Variable" ? "null" : LITERAL_KIND_NAMES[node.kind];
 
 export const isPlainObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
   typeof value === "object" &&

@@ -5,7 +5,7 @@ export {
   exactNumber,
   isFloatLiteral,
   isRawNumber,
-  numberText,
+  getNumberText,
   parseJson,
   createRawNumber,
   writeJson,

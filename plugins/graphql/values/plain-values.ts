@@ -15,15 +15,15 @@ import {
 } from "graphql";
 import type { BoundValue, Json } from "../../../core/index.ts";
 import {
-  unexpectedValue,
+  valueUnexpected,
   fieldNotFound,
   integerOutOfRange,
-  missingField,
-  invalidEnumValue,
-  unexpectedNull,
+  fieldMissing,
+  enumValueInvalid,
+  nullUnexpected,
 } from "../errors.ts";
 import { getEnumLiteralName, describeValue, isPlainObject } from "./leaf.ts";
-import { parseDecimal, convertToInteger, isFloatLiteral, numberText, formatNumber, writeJson } from "./numbers.ts";
+import { parseDecimal, convertToInteger, isFloatLiteral, getNumberText, formatNumber, writeJson } from "./numbers.ts";
 import { appendIndex, appendKey } from "./request-paths.ts";
 
 /** Coerces a value to the type. `actual` describes the value in messages. @throws RelApiError `validation-failed`,
@@ -35,7 +35,7 @@ export const coercePlain = (
   actual = getEnumLiteralName(value) === undefined ? describeValue(value) : "an enum value",
 ): Json => {
   if (isNonNullType(type)) {
-    if (value === null) throw unexpectedNull(String(type.ofType), path);
+    if (value === null) throw nullUnexpected(String(type.ofType), path);
     return coercePlain(type.ofType, value, path, actual);
   }
   if (value === null) return null;
@@ -46,32 +46,32 @@ export const coercePlain = (
   if (isInputObjectType(type)) return coerceObject(type, value, path, actual);
   if (isEnumType(type)) {
     const name = getEnumLiteralName(value) ?? value;
-    if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, actual, path);
+    if (typeof name !== "string") throw valueUnexpected("an enum value", type.name, actual, path);
     const names = type.getValues().map((enumValue) => enumValue.name);
-    if (!names.includes(name)) throw invalidEnumValue(names, type.name, name, path);
+    if (!names.includes(name)) throw enumValueInvalid(names, type.name, name, path);
     return name;
   }
-  const text = numberText(value);
+  const text = getNumberText(value);
   switch (type) {
     case GraphQLInt: {
       if (text === undefined || isFloatLiteral(value))
-        throw unexpectedValue("a 32-bit integer", type.name, actual, path);
+        throw valueUnexpected("a 32-bit integer", type.name, actual, path);
       const integerText = convertToInteger(parseDecimal(text));
       if (integerText === undefined || integerText !== BigInt.asIntN(32, integerText))
         throw integerOutOfRange(formatNumber(text), path);
       return Number(integerText);
     }
     case GraphQLFloat:
-      if (text === undefined) throw unexpectedValue("a float", type.name, actual, path);
+      if (text === undefined) throw valueUnexpected("a float", type.name, actual, path);
       return Number(text);
     case GraphQLBoolean:
-      if (typeof value !== "boolean") throw unexpectedValue("a boolean", type.name, actual, path);
+      if (typeof value !== "boolean") throw valueUnexpected("a boolean", type.name, actual, path);
       return value;
     case GraphQLString:
-      if (typeof value !== "string") throw unexpectedValue("a string", type.name, actual, path);
+      if (typeof value !== "string") throw valueUnexpected("a string", type.name, actual, path);
       return value;
     case GraphQLID:
-      if (typeof value !== "string" && text === undefined) throw unexpectedValue("an ID", type.name, actual, path);
+      if (typeof value !== "string" && text === undefined) throw valueUnexpected("an ID", type.name, actual, path);
       return text ?? value;
     default:
       return getEnumLiteralName(value) ?? value;
@@ -79,7 +79,7 @@ export const coercePlain = (
 };
 
 const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, actual: string): Json => {
-  if (!isPlainObject(value)) throw unexpectedValue("an object", type.name, actual, path);
+  if (!isPlainObject(value)) throw valueUnexpected("an object", type.name, actual, path);
   const fields = type.getFields();
   for (const name of Object.keys(value))
     if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));
@@ -89,7 +89,7 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, a
     if (Object.hasOwn(value, field.name))
       // the field's name is an own key of the value
       members.push([field.name, coercePlain(field.type, value[field.name] as Json, at)]);
-    else if (isRequiredInputField(field)) throw missingField(field.name, at);
+    else if (isRequiredInputField(field)) throw fieldMissing(field.name, at);
     else if (field.defaultValue !== undefined) members.push([field.name, field.defaultValue as Json]);
   }
   return Object.fromEntries(members);
@@ -98,5 +98,5 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, a
 /** Returns a value to bind: the text of a scalar, or the JSON of another value. */
 export const encodePlain = (value: Json): BoundValue => {
   if (value === null || typeof value === "string") return value;
-  return numberText(value) ?? (typeof value === "boolean" ? String(value) : writeJson(value));
+  return getNumberText(value) ?? (typeof value === "boolean" ? String(value) : writeJson(value));
 };

@@ -3,7 +3,7 @@
  *  primary key, the feed has no old versions of rows, unless the table has `REPLICA IDENTITY FULL`. */
 import { randomBytes } from "node:crypto";
 import { getErrorMessage, type PluginContext, type ReplicationConnection } from "../../../core/index.ts";
-import { catalogText, ident, sql } from "../../../core/sql/fragment.ts";
+import { trustedSql, quoteIdentifier, sql } from "../../../core/sql/fragment.ts";
 import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "../api.ts";
 import { createChangeCollector, extractKeys } from "./changed-rows.ts";
 import { parseNames, parseRow } from "./test-decoding.ts";
@@ -27,9 +27,9 @@ const MAX_UNANSWERED = 3;
 /** The period of status messages of a feed with a lock. It limits how long another process waits for the lock of a
  *  machine that has vanished. */
 const LOCKED_STATUS_MS = 1000;
-const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
+const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${trustedSql("'3500ms'")}`;
 
-/** Opens a feed without a lock. @throws RelApiError if connecting fails, or if the server refuses */
+/** Opens a feed without a lock. @throws RelApiError if connecting fails, or if the server rejects */
 export const openChangeFeed = async (context: PluginContext, handlers: ChangeHandlers): Promise<ChangeFeed> =>
   startFeed(await context.openReplication(), handlers, STATUS_MS);
 
@@ -59,7 +59,7 @@ export const openLockedFeed = async (
 ): Promise<LockedFeed | undefined> => {
   const connection = await context.openReplication();
   try {
-    const lockQuery = sql`select pg_catalog.pg_try_advisory_lock(${catalogText(`${lock}`)}) as locked, (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint::text as since`;
+    const lockQuery = sql`select pg_catalog.pg_try_advisory_lock(${trustedSql(`${lock}`)}) as locked, (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint::text as since`;
     const [row] = await connection.command<{ readonly locked: boolean; readonly since: string }>(lockQuery);
     if (row?.locked !== true) return void (await connection.end());
     await connection.command(LOCKED_TIMEOUT);
@@ -87,7 +87,7 @@ const startFeed = async (
     void close();
     handlers.lost(reason);
   };
-  const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
+  const slot = quoteIdentifier(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
   try {
     await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
   } catch (error) {
@@ -97,11 +97,11 @@ const startFeed = async (
   const reader = createReader(handlers, connection.send);
   let silentCount = 0;
   timer = setInterval(() => {
-    if (++silentCount > MAX_UNANSWERED) return reportEnd("the database does not answer");
+    if (++silentCount > MAX_UNANSWERED) return reportEnd("the database does not respond");
     reader.sendStatus(true);
   }, statusMs);
   connection.onEnd(() => reportEnd("the connection was lost"));
-  const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("include-timestamp")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
+  const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${quoteIdentifier("include-xids")} ${trustedSql("'1'")}, ${quoteIdentifier("include-timestamp")} ${trustedSql("'1'")}, ${quoteIdentifier("skip-empty-xacts")} ${trustedSql("'1'")})`;
   connection
     .copy(start, (bytes) => {
       silentCount = 0;

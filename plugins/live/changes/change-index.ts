@@ -1,7 +1,7 @@
 /** Finds the live queries that a changed row concerns. The cost is one look-up per list of condition columns,
  *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
 import type { ReportedCell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
-import type { TableFacts } from "../engine/base-tables.ts";
+import type { TableProperties } from "../engine/base-tables.ts";
 import type { ComparableKind } from "../engine/comparable-types.ts";
 import type { Conditions } from "../engine/conditions.ts";
 import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/row-keys.ts";
@@ -20,7 +20,7 @@ export interface IndexEntry<Item> {
 }
 
 interface TableIndex<Item> {
-  readonly facts: TableFacts;
+  readonly properties: TableProperties;
   readonly columnIndexes: Map<string, ColumnIndex<Item>>;
 }
 
@@ -29,14 +29,14 @@ export interface ChangeIndex<Item extends object> {
   readonly columns: ReadonlyMap<string, readonly string[]>;
   /** Adds an item. Tables without conditions concern every item and are not part of the index. */
   add(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
-  remove(item: Item, marks: readonly IndexEntry<Item>[]): void;
+  remove(item: Item, indexEntries: readonly IndexEntry<Item>[]): void;
   /** Adds the items that the rows concern to `items`. */
   find(table: string, changedRows: ChangedRows, items: Set<Item>): void;
 }
 
 /** Creates an empty index. `onColumns` is called when columns are added. */
 export const createChangeIndex = <Item extends object>(
-  tables: ReadonlyMap<string, TableFacts>,
+  tables: ReadonlyMap<string, TableProperties>,
   onColumns: () => void,
 ): ChangeIndex<Item> => {
   const indexes = new Map<string, TableIndex<Item>>();
@@ -44,58 +44,58 @@ export const createChangeIndex = <Item extends object>(
 
   const getTableIndex = (table: string): TableIndex<Item> | undefined => {
     let tableIndex = indexes.get(table);
-    const tableFacts = tables.get(table);
-    if (tableIndex === undefined && tableFacts !== undefined)
-      indexes.set(table, (tableIndex = { facts: tableFacts, columnIndexes: new Map() }));
+    const tableProperties = tables.get(table);
+    if (tableIndex === undefined && tableProperties !== undefined)
+      indexes.set(table, (tableIndex = { properties: tableProperties, columnIndexes: new Map() }));
     return tableIndex;
   };
 
   const getColumnIndex = (
     table: string,
-    { columnIndexes, facts }: TableIndex<Item>,
+    { columnIndexes, properties }: TableIndex<Item>,
     indexedValues: IndexedValues,
   ): ColumnIndex<Item> => {
     const key = JSON.stringify(indexedValues.columns);
-    let shape = columnIndexes.get(key);
-    if (shape === undefined) {
+    let columnIndex = columnIndexes.get(key);
+    if (columnIndex === undefined) {
       columnIndexes.set(
         key,
-        (shape = { columns: indexedValues.columns, kinds: indexedValues.kinds, byKey: new Map() }),
+        (columnIndex = { columns: indexedValues.columns, kinds: indexedValues.kinds, byKey: new Map() }),
       );
       const knownColumns = columns.get(table) ?? [];
-      const witness = facts.requiredNonKeyColumn === undefined ? [] : [facts.requiredNonKeyColumn];
-      const allColumns = [...new Set([...knownColumns, ...indexedValues.columns, ...witness])];
+      const requiredColumns = properties.requiredNonKeyColumn === undefined ? [] : [properties.requiredNonKeyColumn];
+      const allColumns = [...new Set([...knownColumns, ...indexedValues.columns, ...requiredColumns])];
       if (allColumns.length > knownColumns.length) {
         columns.set(table, allColumns);
         onColumns();
       }
     }
-    return shape;
+    return columnIndex;
   };
 
   return {
     columns,
     add: (item, query, conditions) => {
-      const marks: IndexEntry<Item>[] = [];
+      const indexEntries: IndexEntry<Item>[] = [];
       for (const [table, alternatives] of conditions) {
         const index = alternatives && getTableIndex(table);
         if (alternatives === undefined || index === undefined) continue;
         for (const condition of alternatives) {
-          const indexedValues = buildIndexedValues(condition, index.facts, query);
+          const indexedValues = buildIndexedValues(condition, index.properties, query);
           if (indexedValues.keys.length === 0) continue;
           const { byKey } = getColumnIndex(table, index, indexedValues);
           for (const key of indexedValues.keys) {
             const items = byKey.get(key);
             if (items === undefined) byKey.set(key, new Set([item]));
             else items.add(item);
-            marks.push({ byKey, key });
+            indexEntries.push({ byKey, key });
           }
         }
       }
-      return marks;
+      return indexEntries;
     },
-    remove: (item, marks) => {
-      for (const { byKey, key } of marks) {
+    remove: (item, indexEntries) => {
+      for (const { byKey, key } of indexEntries) {
         const items = byKey.get(key);
         items?.delete(item);
         if (items?.size === 0) byKey.delete(key);
@@ -104,13 +104,15 @@ export const createChangeIndex = <Item extends object>(
     find: (table, changedRows, items) => {
       const index = indexes.get(table);
       if (index === undefined) return;
-      const { facts, columnIndexes } = index;
-      const keyAt = findPositions(changedRows.columns, [...(facts.identity ?? [])]);
-      const witnessAt =
-        facts.requiredNonKeyColumn === undefined ? -1 : changedRows.columns.indexOf(facts.requiredNonKeyColumn);
-      const rows = changedRows.rows.map((row) => completeVersions(row, facts, keyAt, witnessAt));
-      for (const shape of columnIndexes.values())
-        findInColumnIndex(shape, rows, findPositions(changedRows.columns, shape.columns), items);
+      const { properties, columnIndexes } = index;
+      const keyPositions = findPositions(changedRows.columns, [...(properties.identity ?? [])]);
+      const requiredColumnAt =
+        properties.requiredNonKeyColumn === undefined
+          ? -1
+          : changedRows.columns.indexOf(properties.requiredNonKeyColumn);
+      const rows = changedRows.rows.map((row) => completeVersions(row, properties, keyPositions, requiredColumnAt));
+      for (const columnIndex of columnIndexes.values())
+        findInColumnIndex(columnIndex, rows, findPositions(changedRows.columns, columnIndex.columns), items);
     },
   };
 };
@@ -125,20 +127,20 @@ type Versions = readonly [before: readonly ReportedCell[] | null, after: readonl
  *  identity have the same values before and after. */
 const completeVersions = (
   [before, after]: RowChange,
-  { identity }: TableFacts,
-  keyAt: readonly number[],
-  witnessAt: number,
+  { identity }: TableProperties,
+  keyPositions: readonly number[],
+  requiredColumnAt: number,
 ): Versions => {
   if (before === null) return [null, after];
   if (identity === undefined) {
     // The log omits long values that did not change
     const newCells = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
-    const isWhole = typeof before[witnessAt] === "string";
+    const isWhole = typeof before[requiredColumnAt] === "string";
     return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, newCells];
   }
   if (after === null || before.length > 0) return [before, after];
   const oldCells: ReportedCell[] = after.map(() => 0);
-  for (const at of keyAt) if (at !== -1) oldCells[at] = after[at] ?? null;
+  for (const at of keyPositions) if (at !== -1) oldCells[at] = after[at] ?? null;
   return [oldCells, after];
 };
 

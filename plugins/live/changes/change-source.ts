@@ -7,7 +7,7 @@ export interface SharedChanges {
   /** True if all changes are currently reported. */
   readonly isOpen: boolean;
   /** True if the database cannot report changes by replication. */
-  readonly isRefused: boolean;
+  readonly isRejected: boolean;
   /** Starts to read changes, because there are live queries. */
   start(): void;
   /** Stops reading changes, because the last live query has ended. */
@@ -33,7 +33,7 @@ export interface SharedChangesParts {
   readonly onOpen: (isLeader: boolean) => void;
   /** Called when changes are no longer reported. The next call of `onOpen` ends this state. */
   readonly onLost: (reason: string) => void;
-  readonly onRefused: (reason: string) => void;
+  readonly onRejected: (reason: string) => void;
 }
 
 /** Returns whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server
@@ -44,7 +44,7 @@ export const isTemporary = (error: unknown): boolean => {
   return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
 };
 
-/** Returns whether a hot standby refused. The standby may be promoted later. */
+/** Returns whether a hot standby rejected. The standby may be promoted later. */
 export const isStandbyError = (error: unknown): boolean =>
   error instanceof RelApiError && error.facts["sqlstate"] === "25006";
 

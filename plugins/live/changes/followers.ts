@@ -1,4 +1,4 @@
-/** Stores the followers of a leader, and gathers the changes that the leader sends to them. */
+/** Stores the followers of a leader, and batches the changes that the leader sends to them. */
 import type { TableChanges } from "../api.ts";
 import type { ColumnsByRelation } from "./change-messages.ts";
 import { createChangeCollector } from "./changed-rows.ts";
@@ -16,7 +16,7 @@ interface Followers {
 }
 
 /** The number of ticks without a sign of life after which a follower is forgotten. */
-const FORGET_TICKS = 24;
+const FOLLOWER_EXPIRY_TICKS = 24;
 
 export const createFollowers = (): Followers => {
   const followers = new Map<string, { silentTicks: number; readonly columns: ColumnsByRelation }>();
@@ -27,7 +27,8 @@ export const createFollowers = (): Followers => {
     recordFollower: (sender, columns) => void followers.set(sender, { silentTicks: 0, columns }),
     forget: (sender) => void followers.delete(sender),
     tick: () => {
-      for (const [sender, follower] of followers) if (++follower.silentTicks > FORGET_TICKS) followers.delete(sender);
+      for (const [sender, follower] of followers)
+        if (++follower.silentTicks > FOLLOWER_EXPIRY_TICKS) followers.delete(sender);
     },
     clear: () => followers.clear(),
     mergeColumns: (relation, ownColumns = []) => {
@@ -38,27 +39,27 @@ export const createFollowers = (): Followers => {
   };
 };
 
-/** The time within which changes are gathered and sent together. */
-const GATHER_MS = 5;
+/** The time within which changes are collected into one batch. */
+const BATCH_MS = 5;
 
-interface Gatherer {
+interface ChangeBatcher {
   add(changes: TableChanges): void;
   close(): void;
 }
 
-export const createGatherer = (send: (changes: TableChanges) => void): Gatherer => {
-  let gatheredChanges = createChangeCollector();
+export const createChangeBatcher = (send: (changes: TableChanges) => void): ChangeBatcher => {
+  let batch = createChangeCollector();
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     timer = undefined;
-    const { tables } = gatheredChanges;
-    gatheredChanges = createChangeCollector();
+    const { tables } = batch;
+    batch = createChangeCollector();
     send(tables);
   };
   return {
     add: (changes) => {
-      gatheredChanges.addAll(changes);
-      timer ??= setTimeout(flush, GATHER_MS);
+      batch.addAll(changes);
+      timer ??= setTimeout(flush, BATCH_MS);
     },
     close: () => clearTimeout(timer),
   };

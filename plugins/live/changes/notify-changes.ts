@@ -1,10 +1,10 @@
 /** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. It serves databases
  *  without access to logical replication. */
 import { getErrorMessage, definePlugin, type Model, type PluginContext } from "../../../core/index.ts";
-import { ident, join, literal, sql, toStatement } from "../../../core/sql/fragment.ts";
+import { quoteIdentifier, joinSql, quoteLiteral, sql, compileSql } from "../../../core/sql/fragment.ts";
 import { dbChannel } from "../../shared/settings.ts";
 import { loadBaseTables } from "../engine/base-tables.ts";
-import { liveQueriesService, watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
+import { liveQueriesService, watchChangesHook, type ReportChange, type Interest, type Unwatch } from "../api.ts";
 
 const NAME = "notify-changes";
 const CHANNEL = "relapi_changes";
@@ -43,7 +43,7 @@ with recursive above (relation, ancestor) as (
   select a.relation, i.inhparent from above a join pg_catalog.pg_inherits i on i.inhrelid = a.ancestor
 ), triggered as (
   select tgrelid as relation from pg_catalog.pg_trigger
-  where tgname = ${literal(TRIGGER)} and tgenabled in ('O', 'A') and not pg_catalog.pg_is_in_recovery()
+  where tgname = ${quoteLiteral(TRIGGER)} and tgenabled in ('O', 'A') and not pg_catalog.pg_is_in_recovery()
 )
 select n.nspname || '.' || c.relname as name,
   c.oid in (select relation from triggered) as "isTriggered",
@@ -58,12 +58,12 @@ const getTriggerTables = (model: Model): Promise<readonly TableRow[]> =>
   model.pluginFacts[NAME] as Promise<readonly TableRow[]>;
 
 interface Notifications {
-  watch(interest: Interest, onChange: Changed): Unwatch | undefined;
+  watch(interest: Interest, onChange: ReportChange): Unwatch | undefined;
   load(model: Model): void;
 }
 
 const createNotifications = (context: PluginContext): Notifications => {
-  const interests = new Map<Changed, Interest>();
+  const interests = new Map<ReportChange, Interest>();
   /** The tables for which every change is reported. */
   let reportedTables: ReadonlySet<string> = new Set();
   /** The partitions of each table that a statement may name. */
@@ -86,7 +86,7 @@ const createNotifications = (context: PluginContext): Notifications => {
       for (const ancestor of ancestors ?? [])
         descendantsByTable.set(ancestor, [...(descendantsByTable.get(ancestor) ?? []), name]);
     descendants = descendantsByTable;
-    // A live query that was refused before may be accepted with the new triggers.
+    // A live query that was rejected before may be accepted with the new triggers.
     if (previousCount > 0 || reportedTables.size > 0) rewatch();
   };
 
@@ -162,17 +162,17 @@ const loadTriggerSql = async (context: PluginContext, model: Model): Promise<str
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
   );
   const { tables } = baseTables.findTables(exposedRelations);
-  const routine = ident(model.schemas[0] ?? "public", TRIGGER);
+  const routine = quoteIdentifier(model.schemas[0] ?? "public", TRIGGER);
   const statements = [
-    sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
+    sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${quoteLiteral(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
     ...names
       .filter(({ schema, name }) => tables.has(`${schema}.${name}`))
       .map(
         ({ schema, name }) =>
-          sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,
+          sql`create or replace trigger ${quoteIdentifier(TRIGGER)} after insert or update or delete or truncate on ${quoteIdentifier(schema, name)} for each statement execute function ${routine}()`,
       ),
     // The notification makes running servers reload, and so find the triggers.
-    sql`notify ${ident(context.options.dbChannel)}`,
+    sql`notify ${quoteIdentifier(context.options.dbChannel)}`,
   ];
-  return `${toStatement(join(statements, ";\n")).text};\n`;
+  return `${compileSql(joinSql(statements, ";\n")).text};\n`;
 };

@@ -2,12 +2,12 @@
  *  committed. Open-ended live queries run each time. @rule G-SUB-4 */
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/sql/fragment.ts";
-import { watchChangesHook, type Changed, type Interest } from "../api.ts";
+import { watchChangesHook, type ReportChange, type Interest } from "../api.ts";
 import { pollSettings } from "../settings.ts";
 
 interface WatchedInterest {
   readonly isOpenEnded: boolean;
-  readonly onChange: Changed;
+  readonly onChange: ReportChange;
 }
 
 /** Detects changes by polling the database. */
@@ -24,7 +24,7 @@ export const pollChanges = definePlugin({
 /** Selects a snapshot. Two equal snapshots mean that no writing transaction has ended in between. */
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
-const createPoll = (context: PluginContext): ((interest: Interest, onChange: Changed) => () => void) => {
+const createPoll = (context: PluginContext): ((interest: Interest, onChange: ReportChange) => () => void) => {
   const { liveQueryInterval: intervalMs } = context.options;
   const interests = new Set<WatchedInterest>();
   let snapshot: string | undefined;

@@ -6,7 +6,7 @@ import {
   changeFeedService,
   liveQueriesService,
   watchChangesHook,
-  type Changed,
+  type ReportChange,
   type Interest,
   type Unwatch,
 } from "../api.ts";
@@ -43,9 +43,9 @@ const describeOtherSources = ({ registry, options }: PluginContext): string => {
 
 const createReplication = (
   context: PluginContext,
-): ((interest: Interest, onChange: Changed) => Unwatch | undefined) => {
+): ((interest: Interest, onChange: ReportChange) => Unwatch | undefined) => {
   const { logger } = context;
-  const byRelation = new Map<string, Map<Changed, Interest>>();
+  const byRelation = new Map<string, Map<ReportChange, Interest>>();
   /** The columns whose values are needed from changed rows. */
   const columns = new Map<string, readonly string[]>();
   let interestCount = 0;
@@ -106,7 +106,7 @@ const createReplication = (
         // Asking again lets other change sources watch in the meantime.
         findLiveQueries()?.rewatch();
       },
-      onRefused: (reason) =>
+      onRejected: (reason) =>
         logger.info("logical replication is not available for live queries; using another change source", {
           reason,
           needs: `wal_level = logical, and ALTER ROLE ${JSON.stringify(context.model().loginRole)} REPLICATION`,
@@ -123,7 +123,7 @@ const createReplication = (
   return (interest, onChange) => {
     const { relations, isOpenEnded } = interest;
     const from = getSource();
-    if (isOpenEnded || from.isRefused) return undefined;
+    if (isOpenEnded || from.isRejected) return undefined;
     from.start();
     if (!from.isOpen) return undefined;
     interestCount++;

@@ -13,22 +13,22 @@ import {
   type SharedChanges,
   type SharedChangesParts,
 } from "./change-source.ts";
-import { createFollowers, createGatherer } from "./followers.ts";
+import { createFollowers, createChangeBatcher } from "./followers.ts";
 import { createVisibilityDelay } from "./visible-commits.ts";
 
 const TOPIC = "changes";
 const TICK_MS = 500;
 /** The period of a leader's heartbeat, in ticks. A leader that is silent for `SILENT_TICKS` counts as gone. */
-const LEAD_TICKS = 2;
+const LEADER_HEARTBEAT_TICKS = 2;
 const SILENT_TICKS = 5;
 /** The period of a follower's heartbeat, in ticks. */
-const WANT_TICKS = 8;
+const FOLLOWER_HEARTBEAT_TICKS = 8;
 /** The ticks during which a new leader may have unknown followers, which followed another leader before. */
 const UNKNOWN_TICKS = 12;
-/** The number of ticks after which a leader resigns if it cannot reach the bus. */
-const CUT_OFF_TICKS = 6;
+/** The number of ticks after which a leader gives up the lead if it cannot reach the bus. */
+const BUS_LOSS_TICKS = 6;
 /** The time that a leader has to reply, before another process tries to get the lock. */
-const ANSWER_MS = 100;
+const LEADER_RESPONSE_MS = 100;
 /** The time over which processes spread their attempts to get the lock. */
 const SPREAD_MS = 200;
 const RETRY_MS = 1000;
@@ -41,7 +41,7 @@ const ATTEMPTS_BEFORE_WARNING = 15;
 const computeLockKey = ({ group }: Bus): bigint =>
   createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
 
-type ProcessRole = "idle" | "seeking" | "leading" | "following" | "refused";
+type ProcessRole = "idle" | "seeking" | "leading" | "following" | "rejected";
 
 export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
   const { context, bus, columns } = parts;
@@ -64,26 +64,26 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let retryMs = FIRST_RETRY_MS;
   let retryTimer: NodeJS.Timeout | undefined;
   let ticker: NodeJS.Timeout | undefined;
-  let wantTimer: NodeJS.Timeout | undefined;
+  let columnsTimer: NodeJS.Timeout | undefined;
   let leaveBus: (() => void) | undefined;
 
   const publish = (message: ChangeMessage): void => bus?.publish(TOPIC, JSON.stringify(message));
   const publishColumns = (): void => {
-    clearTimeout(wantTimer);
-    wantTimer = undefined;
+    clearTimeout(columnsTimer);
+    columnsTimer = undefined;
     if (bus?.isUp === true) bus.publish(TOPIC, encodeColumns(columns, bus.maxBytes));
   };
 
   const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
 
-  const gatherer = createGatherer((changes) => {
+  const changeBatcher = createChangeBatcher((changes) => {
     if (bus === undefined || role !== "leading") return;
     for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
   });
 
   const reportVisible = (changes: TableChanges): void => {
     if (role !== "leading") return;
-    if (isFollowed()) gatherer.add(changes);
+    if (isFollowed()) changeBatcher.add(changes);
     else hasUnsentChanges = true;
     parts.onChanges(changes);
   };
@@ -95,7 +95,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       if (attempt !== attemptNumber || role !== "leading") return;
       feed = undefined;
       publish(["end"]);
-      seekAfter(reason, retryMs);
+      restartElection(reason, retryMs);
     },
   });
 
@@ -104,7 +104,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       ? { feed: await openChangeFeed(context, createHandlers(attempt)), sinceMs: 0 }
       : openLockedFeed(context, createHandlers(attempt), computeLockKey(bus));
 
-  const lead = (lockedFeed: LockedFeed): void => {
+  const becomeLeader = (lockedFeed: LockedFeed): void => {
     feed = lockedFeed.feed;
     epoch = lockedFeed.sinceMs;
     hasUnsentChanges = false;
@@ -123,7 +123,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role === "leading" && !isWanted && followers.count === 0) void pause();
   };
 
-  const resign = async (): Promise<void> => {
+  const giveUpLead = async (): Promise<void> => {
     const ending = feed;
     feed = undefined;
     attemptNumber++;
@@ -131,44 +131,44 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     publish(["end"]);
   };
 
-  const seek = (waitMs: number): void => {
+  const startElection = (waitMs: number): void => {
     role = "seeking";
     leader = undefined;
     clearTimeout(retryTimer);
-    retryTimer = setTimeout(() => void tryToLead(), waitMs);
+    retryTimer = setTimeout(() => void tryElection(), waitMs);
   };
 
-  const seekAfter = (reason: string, waitMs: number): void => {
-    seek(waitMs);
+  const restartElection = (reason: string, waitMs: number): void => {
+    startElection(waitMs);
     parts.onLost(reason);
   };
 
-  const tryToLead = async (): Promise<void> => {
+  const tryElection = async (): Promise<void> => {
     if (role !== "seeking" || isClosed) return;
     if (parts.isIdle()) return void pause();
     // The leader needs the bus, because followers would not receive the changes without it.
-    if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
+    if (bus?.isUp === false && !bus.isMissing) return startElection(RETRY_MS);
     const attempt = ++attemptNumber;
     const isOver = (): boolean => attempt !== attemptNumber || role !== "seeking" || isClosed;
     try {
       const lockedFeed = await open(attempt);
       if (isOver()) return void (await lockedFeed?.feed.end());
-      if (lockedFeed !== undefined) return lead(lockedFeed);
+      if (lockedFeed !== undefined) return becomeLeader(lockedFeed);
       if (++failedAttemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
           "another process reads the changes for all, but its messages do not arrive on the bus; another change source is used",
         );
       publishColumns();
-      seek(RETRY_MS * (0.5 + Math.random() / 2));
+      startElection(RETRY_MS * (0.5 + Math.random() / 2));
     } catch (error) {
       if (isOver()) return;
       if (!isTemporary(error)) {
         void pause();
-        role = "refused";
+        role = "rejected";
         mayBePromoted = isStandbyError(error);
-        return parts.onRefused(describeError(error));
+        return parts.onRejected(describeError(error));
       }
-      seek(retryMs * (0.5 + Math.random() / 2));
+      startElection(retryMs * (0.5 + Math.random() / 2));
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
   };
@@ -176,8 +176,8 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const follow = (sender: string, leaderEpoch: number): void => {
     // This process has lost its lock without noticing it yet.
     if (role === "leading" && leaderEpoch > epoch) {
-      void resign();
-      seekAfter("another process reads them for all", RETRY_MS);
+      void giveUpLead();
+      restartElection("another process reads them for all", RETRY_MS);
     }
     if (role !== "seeking" && role !== "following") return;
     // The message comes from an earlier leader that has lost its lock without noticing.
@@ -217,7 +217,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         return;
       case "end":
         if (role === "following" && leader?.sender === sender)
-          seekAfter("the process that read the changes for all has ended", Math.random() * SPREAD_MS);
+          restartElection("the process that read the changes for all has ended", Math.random() * SPREAD_MS);
     }
   };
 
@@ -231,27 +231,27 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     tickCount++;
     silentTicks++;
     if (role === "following") {
-      if (tickCount % WANT_TICKS === 0) publishColumns();
+      if (tickCount % FOLLOWER_HEARTBEAT_TICKS === 0) publishColumns();
       if (silentTicks < SILENT_TICKS) return;
-      seekAfter("no message arrives from the process that reads the changes for all", Math.random() * SPREAD_MS);
+      restartElection("no message arrives from the process that reads the changes for all", Math.random() * SPREAD_MS);
     } else if (role === "leading") {
       followers.tick();
       unknownTicks--;
       stopWhenUnwatched();
       if (role !== "leading") return;
       if (bus?.isUp === true || bus?.isMissing === true) silentTicks = 0;
-      if (isFollowed() && tickCount % LEAD_TICKS === 0) publish(["lead", epoch]);
-      if (silentTicks < CUT_OFF_TICKS) return;
-      void resign();
-      seekAfter("the bus cannot be reached", RETRY_MS);
+      if (isFollowed() && tickCount % LEADER_HEARTBEAT_TICKS === 0) publish(["lead", epoch]);
+      if (silentTicks < BUS_LOSS_TICKS) return;
+      void giveUpLead();
+      restartElection("the bus cannot be reached", RETRY_MS);
     }
   };
 
   const pause = async (): Promise<void> => {
     clearTimeout(retryTimer);
-    clearTimeout(wantTimer);
+    clearTimeout(columnsTimer);
     clearInterval(ticker);
-    const resignPromise = role === "leading" ? resign() : undefined;
+    const giveUpPromise = role === "leading" ? giveUpLead() : undefined;
     if (role === "seeking" || role === "following") publish(["leave"]);
     attemptNumber++;
     role = "idle";
@@ -259,7 +259,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     followers.clear();
     leaveBus?.();
     leaveBus = undefined;
-    await resignPromise;
+    await giveUpPromise;
   };
 
   const startReading = (): void => {
@@ -268,34 +268,34 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     leaveBus = bus?.subscribe(TOPIC, receiveMessage, handleMissedMessages);
     if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
     publishColumns();
-    seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
+    startElection(bus === undefined ? 0 : LEADER_RESPONSE_MS + Math.random() * SPREAD_MS);
   };
 
   return {
     get isOpen() {
       return role === "leading" || role === "following";
     },
-    get isRefused() {
-      return role === "refused";
+    get isRejected() {
+      return role === "rejected";
     },
     start: startReading,
     stop: () => {
       isWanted = false;
       if (role === "leading") stopWhenUnwatched();
-      else if (role !== "refused") void pause();
+      else if (role !== "rejected") void pause();
     },
     databaseReached: () => {
-      if (role === "seeking") return seek(bus === undefined ? 0 : Math.random() * SPREAD_MS);
-      if (role !== "refused" || !mayBePromoted) return;
+      if (role === "seeking") return startElection(bus === undefined ? 0 : Math.random() * SPREAD_MS);
+      if (role !== "rejected" || !mayBePromoted) return;
       role = "idle";
       if (isWanted) startReading();
     },
     columnsChanged: () => {
-      if (role === "following") wantTimer ??= setTimeout(publishColumns, ANSWER_MS);
+      if (role === "following") columnsTimer ??= setTimeout(publishColumns, LEADER_RESPONSE_MS);
     },
     close: async () => {
       isClosed = true;
-      gatherer.close();
+      changeBatcher.close();
       await pause();
     },
   };

@@ -14,12 +14,12 @@ export interface QueryTables {
   /** True if reads also depend on something that no change source reports. */
   readonly isOpenEnded: boolean;
   /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
-  readonly directTables: ReadonlyMap<string, TableFacts>;
+  readonly directTables: ReadonlyMap<string, TableProperties>;
   /** A key that is equal for the same tables. */
   readonly key: string;
 }
 
-export interface TableFacts {
+export interface TableProperties {
   /** The columns whose old values the WAL contains for a changed row. Undefined if the WAL contains all columns. */
   readonly identity: ReadonlySet<string> | undefined;
   /** The columns in which different texts may be equal. */
@@ -36,14 +36,14 @@ interface CatalogRow {
   readonly kind: string;
   readonly isOpenEnded: boolean;
   readonly identity: readonly string[] | null;
-  readonly loose: readonly string[] | null;
-  readonly leads: readonly string[] | null;
+  readonly looselyEqualColumns: readonly string[] | null;
+  readonly referencedRelations: readonly string[] | null;
 }
 
-/** Selects relations with the facts about them. `leads` lists the relations in the definition of a view or in the
- *  policies of a table, and the children of a table. Foreign and unlogged tables are open-ended, because their changes
- *  are not in the WAL. Materialized views are open-ended, because a refresh changes no rows. Definitions that call
- *  user-defined functions, which may read anything, or that depend on time or randomness, are open-ended too. */
+/** Selects relations with their properties. `referencedRelations` lists the relations in the definition of a view or in
+ *  the policies of a table, and the children of a table. Foreign and unlogged tables are open-ended, because their
+ *  changes are not in the WAL. Materialized views are open-ended, because a refresh changes no rows. Definitions that
+ *  call user-defined functions, which may read anything, or that depend on time or randomness, are open-ended too. */
 const CATALOG = sql`
 with definition as (
   select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree
@@ -85,11 +85,11 @@ select n.nspname || '.' || c.relname as name,
   ), '{}') end as identity,
   (select pg_catalog.array_agg(a.attname::text)
    from pg_catalog.pg_attribute a join pg_catalog.pg_collation l on l.oid = a.attcollation
-   where a.attrelid = c.oid and not l.collisdeterministic) as loose,
+   where a.attrelid = c.oid and not l.collisdeterministic) as "looselyEqualColumns",
   c.relkind in ('f', 'm') or c.relpersistence = 'u' or coalesce(f.is_open, false) or k.relation is not null as "isOpenEnded",
   (select pg_catalog.array_agg(tn.nspname || '.' || t.relname)
    from edge e join pg_catalog.pg_class t on t.oid = e.target join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
-   where e.relation = c.oid) as leads
+   where e.relation = c.oid) as "referencedRelations"
 from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 left join called f on f.relation = c.oid
@@ -120,28 +120,28 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
       // A name without a row is a catalog relation or a function.
       if (row === undefined || row.isOpenEnded) isOpenEnded = true;
       if (row?.kind === "r" || row?.kind === "p") tables.add(name);
-      for (const lead of row?.leads ?? []) {
-        reachedNames.add(lead);
-        visit(lead);
+      for (const relationName of row?.referencedRelations ?? []) {
+        reachedNames.add(relationName);
+        visit(relationName);
       }
     };
     for (const name of relations) visit(name);
-    const factsByName = new Map<string, TableFacts>();
+    const propertiesByName = new Map<string, TableProperties>();
     for (const name of tables) {
       const row = rows.get(name);
       if (row === undefined || reachedNames.has(name)) continue;
       const identity = row.identity === null ? undefined : new Set(row.identity);
-      factsByName.set(name, {
+      propertiesByName.set(name, {
         identity,
-        looselyEqualColumns: new Set(row.loose),
+        looselyEqualColumns: new Set(row.looselyEqualColumns),
         requiredNonKeyColumn: row.identity === null ? findRequiredNonKeyColumn(model, row) : undefined,
       });
     }
     return {
       tables,
       isOpenEnded,
-      directTables: factsByName,
-      key: JSON.stringify([isOpenEnded, [...tables].sort(), [...factsByName.keys()].sort()]),
+      directTables: propertiesByName,
+      key: JSON.stringify([isOpenEnded, [...tables].sort(), [...propertiesByName.keys()].sort()]),
     };
   };
   return { findTables };

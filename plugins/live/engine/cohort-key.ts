@@ -2,7 +2,7 @@
  *  exactly the parameters of that run. @rule G-SUB-6 G-SUB-10 */
 import { memoize, type Program, type Session } from "../../../core/index.ts";
 import type { LiveQuery } from "../api.ts";
-import type { CohortFacts } from "./runner.ts";
+import type { CohortProperties } from "./runner.ts";
 
 /** Builds the key of a live query. `isRow` says that the query is one row of a statement over many subscribers. */
 type BuildCohortKey = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
@@ -41,12 +41,12 @@ const withoutCallerMembers = (session: Session): object => ({
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-export const buildCohortFacts = (
+export const buildCohortProperties = (
   key: string,
   query: LiveQuery,
   isShared: boolean,
   followsClock: boolean,
-): Omit<CohortFacts, "conditions"> => {
+): Omit<CohortProperties, "conditions"> => {
   const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
   return {
     key,

@@ -5,8 +5,8 @@ import type { CohortCounts, LiveEvents, LiveResult, LiveQuery, LiveRun, LiveSour
 import type { IndexEntry } from "../changes/change-index.ts";
 import type { Limiter, RunSpeed } from "./limiter.ts";
 import { isUnavailable, isSharedFailure, isStatementTimeout } from "./failures.ts";
-import { createSlowLane, type RunHistory, type RunSpeedMeter } from "./run-speed.ts";
-import { hashText, SharingEndedError, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
+import { createSlowQueue, type RunHistory, type RunSpeedMeter } from "./run-speed.ts";
+import { hashText, SharingEndedError, type CohortProperties, type Runnable, type Runner } from "./runner.ts";
 
 /** The open events of a subscription. */
 export interface EventStream {
@@ -50,7 +50,7 @@ export interface CohortEntry extends Runnable, RunHistory {
 }
 
 export interface Cohort {
-  readonly facts: CohortFacts;
+  readonly properties: CohortProperties;
   readonly entries: Map<string, CohortEntry>;
   readonly counts: Readonly<CohortCounts>;
   /** The number of queries that are due, or are in a run that has not ended. */
@@ -74,7 +74,7 @@ export interface WatchedEntries {
 }
 
 interface CohortParts {
-  readonly facts: CohortFacts;
+  readonly properties: CohortProperties;
   readonly runner: Runner;
   /** Delivers a result to the subscriber, and never throws. */
   readonly sendResult: (subscription: Subscription, result: LiveResult) => void;
@@ -90,7 +90,7 @@ interface CohortParts {
 }
 
 /** The time within which new subscribers join the same run. */
-const GATHER_MS = 3;
+const BATCH_MS = 3;
 /** The longest pause between runs of a cohort, so that a burst of changes causes one run. A pause is otherwise as long
  *  as the last run. */
 const MAX_PAUSE_MS = 100;
@@ -116,7 +116,7 @@ const areClientsSlow = ({ subscriptions }: CohortEntry): boolean => {
 };
 
 export const createCohort = ({
-  facts,
+  properties,
   runner,
   sendResult,
   limiter,
@@ -132,7 +132,7 @@ export const createCohort = ({
    *  lost their run with a connection. */
   const dueEntries = new Set<CohortEntry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
-  let hasBeenQuick = false;
+  let hasBeenFast = false;
   /** True if the last error affects all subscribers. */
   let hasFailedForAll = false;
   let isDirty = false;
@@ -161,16 +161,16 @@ export const createCohort = ({
   };
 
   /** Delivers a result to the subscribers of the entry, and returns the number of subscribers that received it. */
-  const deliver = (entry: CohortEntry, answer: LiveResult): number => {
+  const deliver = (entry: CohortEntry, result: LiveResult): number => {
     let count = 0;
-    entry.hash = answer.hash;
+    entry.hash = result.hash;
     for (const subscription of entry.subscriptions) {
       // Subscribers that joined after the statement was sent get the result of the next run.
       if (subscription.stage === "waiting") continue;
       subscription.stage = "served";
-      if (subscription.lastHash === answer.hash) continue;
-      subscription.lastHash = answer.hash;
-      sendResult(subscription, answer);
+      if (subscription.lastHash === result.hash) continue;
+      subscription.lastHash = result.hash;
+      sendResult(subscription, result);
       count++;
     }
     return count;
@@ -203,9 +203,9 @@ export const createCohort = ({
   };
 
   const runBatch = async (batch: readonly CohortEntry[], since?: number): Promise<void> => {
-    const alive = batch.filter((entry) => entry.subscriptions.size > 0);
-    if (alive.length === 0 || isClosed) return;
-    const hashes = alive.map((entry) => {
+    const activeEntries = batch.filter((entry) => entry.subscriptions.size > 0);
+    if (activeEntries.length === 0 || isClosed) return;
+    const hashes = activeEntries.map((entry) => {
       const { awaitsFirstResult: isWanted } = entry;
       if (isWanted) {
         entry.awaitsFirstResult = false;
@@ -214,17 +214,17 @@ export const createCohort = ({
       }
       return isWanted ? undefined : entry.hash;
     });
-    let answers: readonly (LiveResult | undefined)[];
+    let results: readonly (LiveResult | undefined)[];
     const startedAtMs = performance.now();
     try {
-      answers = await runner.run(facts, alive, hashes);
-      recordRun(alive, performance.now() - startedAtMs);
+      results = await runner.run(properties, activeEntries, hashes);
+      recordRun(activeEntries, performance.now() - startedAtMs);
     } catch (error) {
-      recordRun(alive, performance.now() - startedAtMs);
+      recordRun(activeEntries, performance.now() - startedAtMs);
       // The length of the list was checked, so the entry exists.
-      if (alive.length === 1 && isStatementTimeout(error))
-        startPause(alive[0] as CohortEntry, performance.now() - startedAtMs);
-      if (!(error instanceof SharingEndedError)) return handleFailedRun(alive, error, since);
+      if (activeEntries.length === 1 && isStatementTimeout(error))
+        startPause(activeEntries[0] as CohortEntry, performance.now() - startedAtMs);
+      if (!(error instanceof SharingEndedError)) return handleFailedRun(activeEntries, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
     }
@@ -235,27 +235,27 @@ export const createCohort = ({
     const ranAtMs = runSignal.hasListeners ? performance.now() : 0;
     let deliveries = 0;
     let bytes = 0;
-    alive.forEach((entry, i) => {
+    activeEntries.forEach((entry, i) => {
       entry.isFaulty = false;
       groups.unmarkFailing(entry);
-      const answer = answers[i];
-      if (answer === undefined) return;
-      deliveries += deliver(entry, answer);
-      bytes += answer.text.length;
+      const result = results[i];
+      if (result === undefined) return;
+      deliveries += deliver(entry, result);
+      bytes += result.text.length;
     });
     counts.runs++;
-    counts.rows += alive.length;
+    counts.rows += activeEntries.length;
     counts.deliveries += deliveries;
     if (!runSignal.hasListeners) return;
     const endedAtMs = performance.now();
     if (since !== undefined) counts.lagMs = endedAtMs - since;
     runSignal.emit({
-      session: facts.session,
+      session: properties.session,
       changedAtMs: since,
       startedAtMs,
       ranAtMs,
       endedAtMs,
-      queries: alive.length,
+      queries: activeEntries.length,
       deliveries,
       bytes,
     });
@@ -269,7 +269,7 @@ export const createCohort = ({
   /** Records the duration of a run. A slow batch is halved until each slow entry runs in a batch of its own. */
   const recordRun = (batch: readonly CohortEntry[], tookMs: number): void => {
     const isSlow = meter.isSlow(tookMs, batch[0]?.slowBatchSize !== undefined);
-    if (!isSlow) hasBeenQuick = true;
+    if (!isSlow) hasBeenFast = true;
     for (const entry of batch) entry.slowBatchSize = isSlow ? Math.ceil(batch.length / 2) : undefined;
   };
 
@@ -286,7 +286,7 @@ export const createCohort = ({
     if (batch.length === 1 || hasFailedForAll) {
       for (const entry of batch) {
         entry.isFaulty = batch.length === 1;
-        // A faulty entry runs in the slow lane, so that the other entries do not wait for it.
+        // A faulty entry runs in the slow queue, so that the other entries do not wait for it.
         if (entry.isFaulty) entry.slowBatchSize ??= batchSize;
         deliverError(entry, error);
       }
@@ -307,12 +307,12 @@ export const createCohort = ({
 
   const splitIntoBatches = (list: readonly CohortEntry[], size: number): readonly (readonly CohortEntry[])[] => {
     const batches: (readonly CohortEntry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
-    const sound = list.filter((entry) => !entry.isFaulty);
-    for (let i = 0; i < sound.length; i += size) batches.push(sound.slice(i, i + size));
+    const healthyEntries = list.filter((entry) => !entry.isFaulty);
+    for (let i = 0; i < healthyEntries.length; i += size) batches.push(healthyEntries.slice(i, i + size));
     return batches;
   };
 
-  const slowLane = createSlowLane(splitIntoBatches, (dueAgain) => {
+  const slowQueue = createSlowQueue(splitIntoBatches, (dueAgain) => {
     for (const entry of dueAgain) if (entry.subscriptions.size > 0) dueEntries.add(entry);
     if (dueEntries.size > 0) schedule(MAX_PAUSE_MS);
   });
@@ -332,9 +332,9 @@ export const createCohort = ({
     dueEntries.clear();
     const since = changedAtMs;
     changedAtMs = undefined;
-    const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
-    const speed = hasBeenQuick ? "quick" : "unknown";
-    await Promise.all(splitIntoBatches(quick, batchSize).map((batch) => runWhenFree(speed, batch, since)));
+    const fastEntries = slowQueue.startSlowEntries(list, batchSize, (batch) => runWhenFree("slow", batch, since));
+    const speed = hasBeenFast ? "fast" : "unknown";
+    await Promise.all(splitIntoBatches(fastEntries, batchSize).map((batch) => runWhenFree(speed, batch, since)));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
@@ -351,7 +351,7 @@ export const createCohort = ({
   };
 
   const cohort: Cohort = {
-    facts,
+    properties,
     entries,
     counts,
     get dueCount() {
@@ -380,7 +380,7 @@ export const createCohort = ({
       subscription.entry = entry;
       subscription.stage = "waiting";
       dueEntries.add(entry);
-      schedule(GATHER_MS);
+      schedule(BATCH_MS);
     },
     remove: (subscription) => {
       const { entry } = subscription;

@@ -4,7 +4,7 @@
 import {
   findColumn,
   findRelation,
-  relationshipOf,
+  findRelationship,
   visitPlan,
   type Comparison,
   type Expression,
@@ -163,7 +163,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     id: string,
     deriveTargetConditions: (target: Relation) => Alternatives,
   ): Alternatives => {
-    const relationship = relationshipOf(relation, id);
+    const relationship = findRelationship(relation, id);
     if (relationship === undefined || relationship.routine !== undefined || relationship.junction !== undefined)
       return ANY_ROW;
     const target = requireRelation(relationship.target);
@@ -192,7 +192,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     id: string,
     deriveTargetConditions: (target: Relation) => Alternatives,
   ): Alternatives => {
-    const relationship = relation && relationshipOf(relation, id);
+    const relationship = relation && findRelationship(relation, id);
     if (relation === undefined || relationship === undefined || relationship.routine !== undefined)
       throw new UnreadablePlanError();
     const target = requireRelation(relationship.target);

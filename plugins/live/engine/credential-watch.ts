@@ -11,7 +11,7 @@ interface CredentialWatch {
 interface CredentialHolder {
   readonly credentials: Credentials;
   /** Called without an error when the session has expired, or with the error that a new connection would get. */
-  onRefused(error?: unknown): void;
+  onRejected(error?: unknown): void;
 }
 
 /** Offered by the plugin `live-queries`. */
@@ -38,7 +38,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
       await context.authorize(holder.credentials);
     } catch (error) {
       if (!(error instanceof RelApiError) || error.status >= 500) return false;
-      if (watchedHolders.delete(holder)) holder.onRefused(error);
+      if (watchedHolders.delete(holder)) holder.onRejected(error);
     }
     return true;
   };
@@ -81,7 +81,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
   return {
     join: (session, holder) => {
       watchedHolders.add(holder);
-      const forgetExpiry = scheduleExpiry(session, () => holder.onRefused());
+      const forgetExpiry = scheduleExpiry(session, () => holder.onRejected());
       return () => {
         forgetExpiry();
         watchedHolders.delete(holder);

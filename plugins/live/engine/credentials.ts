@@ -17,7 +17,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["origin", "host"]);
 /** Returns whether a header names the caller or restricts the caller's rights. */
 const isCredentialHeader = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
 
-/** Refuses headers that are not strings, because ignoring them could give the caller more rights. The payload may have
+/** Rejects headers that are not strings, because ignoring them could give the caller more rights. The payload may have
  *  other members beside headers, unless the headers are under `headers`. @throws Error with the reason @rule G-WS-1 */
 export const rejectInvalidHeaders = (payload: Json | undefined): void => {
   if (payload === undefined || payload === null) return;

@@ -11,7 +11,7 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
   });
 
 /** Returns the error for more operations of a WebSocket than `maxSocketOperations`. @rule G-WS-4 */
-export const tooManyOperations = (limit: number): RelApiError =>
+export const operationCountExceeded = (limit: number): RelApiError =>
   limitExceeded("maxSocketOperations", {
     code: "bad-request",
     message: `too many operations on one connection: the limit is ${limit}`,
@@ -23,7 +23,7 @@ export const startFailed = (message: string): RelApiError =>
   new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
 /** @rule X-GQL-16 */
-export const eventsRequireSingleField = (path: string): RelApiError =>
+export const remoteSubscriptionNotAlone = (path: string): RelApiError =>
   new RelApiError({
     code: "not-supported",
     status: 400,

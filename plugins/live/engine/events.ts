@@ -5,7 +5,7 @@ import type { EventStream, Subscription } from "./cohort.ts";
 
 interface EventHandlers {
   /** Sends an event. The promise resolves when the client has read enough for the next one. */
-  answer(result: LiveResult): Promise<void>;
+  sendEvent(result: LiveResult): Promise<void>;
   /** Called when the events have ended: with an error, or after the last event. */
   end(error?: unknown): void;
 }
@@ -14,7 +14,7 @@ interface EventHandlers {
 export const openEventStream = (
   { source }: Pick<Subscription, "source">,
   events: LiveEvents,
-  { answer, end }: EventHandlers,
+  { sendEvent, end }: EventHandlers,
 ): EventStream => {
   const controller = new AbortController();
   const { signal } = controller;
@@ -33,7 +33,7 @@ export const openEventStream = (
     }
     // events have different hashes, because equal events are sent too
     if (signal.aborted) return;
-    await untilAborted(answer({ hash: `event ${++count}`, text, isError, isEvent: true }), signal);
+    await untilAborted(sendEvent({ hash: `event ${++count}`, text, isError, isEvent: true }), signal);
   };
 
   const run = async (): Promise<void> => {

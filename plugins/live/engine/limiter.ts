@@ -1,9 +1,9 @@
 /** Limits concurrency, so that requests always find free connections in the pool, and slow statements do not block
- *  quick ones. */
+ *  fast ones. */
 
-/** The speed of a statement. `quick` means that the statement was quick at least once, `slow` that its last run was
+/** The speed of a statement. `fast` means that the statement was fast at least once, `slow` that its last run was
  *  slow. */
-export type RunSpeed = "quick" | "unknown" | "slow";
+export type RunSpeed = "fast" | "unknown" | "slow";
 
 export interface Limiter {
   /** Runs a task as soon as the limit allows it. Tasks of one speed start in order of arrival. */
@@ -15,14 +15,14 @@ export interface Limiter {
 export const createLimiter = (maxCount: number): Limiter => {
   /** The waiting runs, in order of arrival. */
   const waitingRuns: { readonly speed: RunSpeed; readonly start: () => void }[] = [];
-  const runningCounts: Record<RunSpeed, number> = { quick: 0, unknown: 0, slow: 0 };
+  const runningCounts: Record<RunSpeed, number> = { fast: 0, unknown: 0, slow: 0 };
   const maxSlow = Math.max(1, maxCount >> 1);
-  const maxUnsure = Math.max(1, maxCount - 1);
+  const maxNotFast = Math.max(1, maxCount - 1);
 
   const mayStart = (speed: RunSpeed): boolean => {
-    const unsure = runningCounts.unknown + runningCounts.slow;
-    if (runningCounts.quick + unsure >= maxCount) return false;
-    return speed === "quick" || (unsure < maxUnsure && (speed === "unknown" || runningCounts.slow < maxSlow));
+    const notFastCount = runningCounts.unknown + runningCounts.slow;
+    if (runningCounts.fast + notFastCount >= maxCount) return false;
+    return speed === "fast" || (notFastCount < maxNotFast && (speed === "unknown" || runningCounts.slow < maxSlow));
   };
 
   const startNext = (): void => {

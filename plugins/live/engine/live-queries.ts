@@ -14,7 +14,7 @@ import {
 } from "../../../core/index.ts";
 import { createTimeDependence } from "./time-dependence.ts";
 import { computePlanFigures } from "./statistics.ts";
-import { createCohortKeyBuilder, buildCohortFacts } from "./cohort-key.ts";
+import { createCohortKeyBuilder, buildCohortProperties } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { openEventStream } from "./events.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
@@ -25,7 +25,7 @@ import { isMultiplexable, listSubscriberSlots } from "./multiplex.ts";
 import { hashText, createRunner } from "./runner.ts";
 import {
   liveQueriesService,
-  liveRunSignal,
+  liveRunEndedSignal,
   watchChangesHook,
   type LiveEvents,
   type LiveQueries,
@@ -71,10 +71,10 @@ const createLiveQueries = (
   const buildCohortKey = createCohortKeyBuilder();
   const followsClock = createTimeDependence();
   /** The programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
-  const disprovedPrograms = new WeakSet<Program>();
+  const programsWithStaleProof = new WeakSet<Program>();
   let subscriptionBytes = 0;
   let isClosed = false;
-  const runSignal = context.use(liveRunSignal);
+  const runSignal = context.use(liveRunEndedSignal);
   context.counters.watch("live-query-bytes", () => subscriptionBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
   context.counters.watch("live-queries-due", () => {
@@ -87,7 +87,7 @@ const createLiveQueries = (
     [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),
   );
 
-  /** Counts the bytes of a subscription. A subscription that already exists is never refused, whatever a reload
+  /** Counts the bytes of a subscription. A subscription that already exists is never rejected, whatever a reload
    *  changes. @throws RelApiError @rule G-SUB-12 */
   const addSubscription = (subscription: Subscription, bytes: number): void => {
     const { maxLiveQueryBytes } = context.options;
@@ -125,7 +125,7 @@ const createLiveQueries = (
   const logFailure = (error: unknown): void =>
     context.logger.error("a subscriber of a live query failed", buildErrorFields(error));
 
-  const answer = ({ subscriber }: Subscription, result: LiveResult): void => {
+  const sendResult = ({ subscriber }: Subscription, result: LiveResult): void => {
     try {
       subscriber.answer(result);
     } catch (error) {
@@ -143,7 +143,7 @@ const createLiveQueries = (
 
   const removeCohort = (cohort: Cohort): void => {
     cohort.close();
-    cohorts.delete(cohort.facts.key);
+    cohorts.delete(cohort.properties.key);
     groups.leave(cohort);
   };
 
@@ -172,7 +172,7 @@ const createLiveQueries = (
     row !== undefined &&
     complete === undefined &&
     (context.options.dbPreRequest ?? "") === "" &&
-    programs.every(({ program }) => program.isProven === true && !disprovedPrograms.has(program));
+    programs.every(({ program }) => program.isProven === true && !programsWithStaleProof.has(program));
 
   const findOrCreateCohort = (query: LiveQuery, row: string | undefined): Cohort => {
     const isShared = isShareable(query, row);
@@ -180,11 +180,11 @@ const createLiveQueries = (
     const key = buildCohortKey(query, row !== undefined, isShared, isTimed);
     let cohort = cohorts.get(key);
     if (cohort === undefined) {
-      const facts = { ...buildCohortFacts(key, query, isShared, isTimed), conditions: getConditions(query) };
+      const properties = { ...buildCohortProperties(key, query, isShared, isTimed), conditions: getConditions(query) };
       cohort = createCohort({
-        facts,
+        properties,
         runner,
-        sendResult: answer,
+        sendResult,
         limiter,
         meter,
         batchSize: context.options.liveQueryBatchSize,
@@ -218,7 +218,7 @@ const createLiveQueries = (
       const query = await pendingPlan;
       if (isStillSubscribed()) joinCohort(subscription, query);
     } catch (error) {
-      if (isStillSubscribed()) refuse(subscription, error);
+      if (isStillSubscribed()) rejectSubscription(subscription, error);
     }
   };
 
@@ -234,7 +234,7 @@ const createLiveQueries = (
       if (subscription.lastHash === hash) return;
       subscription.lastHash = hash;
       return queueMicrotask(() => {
-        if (allSubscriptions.has(subscription)) answer(subscription, { hash, text, isError: false });
+        if (allSubscriptions.has(subscription)) sendResult(subscription, { hash, text, isError: false });
       });
     }
     const row = encodeRow(query);
@@ -262,19 +262,19 @@ const createLiveQueries = (
     closeEvents(subscription);
     addSubscription(subscription, BYTES_PER_SUBSCRIPTION);
     subscription.events = openEventStream(subscription, events, {
-      answer: async (result) => {
-        answer(subscription, result);
+      sendEvent: async (result) => {
+        sendResult(subscription, result);
         await subscription.subscriber.whenFast?.();
       },
       end: (error) => {
-        if (error !== undefined) return refuse(subscription, error);
+        if (error !== undefined) return rejectSubscription(subscription, error);
         removeSubscription(subscription);
         subscription.subscriber.complete?.();
       },
     });
   };
 
-  const refuse = (subscription: Subscription, error: unknown): void => {
+  const rejectSubscription = (subscription: Subscription, error: unknown): void => {
     removeSubscription(subscription);
     endSubscriber(subscription, error);
   };
@@ -285,14 +285,14 @@ const createLiveQueries = (
     try {
       planSubscription(subscription);
     } catch (error) {
-      refuse(subscription, error);
+      rejectSubscription(subscription, error);
     }
   };
 
   /** Plans all queries of a cohort again, because its callers may no longer share the statement. @rule G-SUB-11 */
   const endSharing = (cohort: Cohort): void => {
     const entries = [...cohort.entries.values()];
-    for (const { query } of entries) for (const { program } of query.programs) disprovedPrograms.add(program);
+    for (const { query } of entries) for (const { program } of query.programs) programsWithStaleProof.add(program);
     removeCohort(cohort);
     for (const { subscriptions } of entries) for (const subscription of subscriptions) replan(subscription);
   };

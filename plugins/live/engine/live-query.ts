@@ -1,6 +1,6 @@
 /** Builds live queries of the GraphQL surface, and provides checks that all sources need. */
 import { fillSlots, type Execution, type PluginContext, type Session } from "../../../core/index.ts";
-import { eventsRequireSingleField, functionFieldNotLive } from "./errors.ts";
+import { remoteSubscriptionNotAlone, functionFieldNotLive } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 import type { LiveEvents, LiveQuery, LiveSource } from "../api.ts";
 
@@ -25,7 +25,7 @@ export const createGraphqlSource = (
     const operation = document.bind();
     const events = operation.calls.find((call) => call.events !== undefined);
     if (events !== undefined) {
-      if (operation.outputs.length > 1) throw eventsRequireSingleField(events.path);
+      if (operation.outputs.length > 1) throw remoteSubscriptionNotAlone(events.path);
       operation.cachePlan();
       return new GraphqlEvents(engine, operation, session, settings);
     }

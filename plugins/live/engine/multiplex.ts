@@ -2,15 +2,15 @@
  *  program becomes a lateral subquery over it. Only results whose hash differs from the last one are returned. */
 import {
   createProgram,
-  catalogText,
+  trustedSql,
   flattenFragment,
   empty,
-  ident,
-  join,
-  literal,
-  slot,
+  quoteIdentifier,
+  joinSql,
+  quoteLiteral,
+  bindSlot,
   sql,
-  toStatement,
+  compileSql,
   trimEndCharacter,
   type Program,
   type ProgramStatement,
@@ -82,16 +82,16 @@ export const mayPlannerReadValues = (program: Program): boolean => {
  *  The column `types` of the row is a JSON array of type names, one for each parameter. */
 export const buildTypesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
-  const statementName = ident(name);
+  const statementName = quoteIdentifier(name);
   const buildPlainStatement = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
-    ...toStatement(fragment),
+    ...compileSql(fragment),
     columns,
   });
   return createProgram(
     [
-      buildPlainStatement(sql`prepare ${statementName} as ${catalogText(text)}`),
+      buildPlainStatement(sql`prepare ${statementName} as ${trustedSql(text)}`),
       buildPlainStatement(
-        sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
+        sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${quoteLiteral(name)}`,
         ["types"],
       ),
       buildPlainStatement(sql`deallocate ${statementName}`),
@@ -120,9 +120,9 @@ const listChunks = ({ statements: [statement] }: Program) =>
  *  that nothing can change in between. @rule G-SUB-11 */
 const buildTableCheck = (tables: readonly QualifiedName[]): Sql => {
   const oids = tables.map(
-    ({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`,
+    ({ schema, name }) => sql`${quoteLiteral(compileSql(quoteIdentifier(schema, name)).text)}::pg_catalog.regclass`,
   );
-  return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
+  return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${joinSql(oids)}))`;
 };
 
 /** Selects `<id> <hash> <body>` of the program's rows whose hash is not `knownHash`. `offset 0` keeps the planner from
@@ -131,8 +131,8 @@ const selectChangedRows = (
   body: Sql,
   knownHash: Sql,
   id: Sql,
-): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
-  answer: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
+): { readonly resultText: Sql; readonly from: Sql; readonly where: Sql } => ({
+  resultText: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
   from: sql`(select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${body}) as _m offset 0) as _a offset 0) as _b`,
   where: sql`_b.hash is distinct from ${knownHash}`,
 });
@@ -156,7 +156,7 @@ export const buildMultiplexedProgram = (
   tables: readonly QualifiedName[] = [],
 ): Program => {
   const { fragment: plain, path } = getOnlyStatement(program);
-  const row = ident(SUBSCRIBERS);
+  const row = quoteIdentifier(SUBSCRIBERS);
   const slots = listSubscriberSlots(program);
   const columns = new Map(slots.map((source, i) => [buildSlotKey(source), `p${i}`]));
   /** The casts of values. They are evaluated before the program, so that an invalid value fails even without rows, like
@@ -165,28 +165,32 @@ export const buildMultiplexedProgram = (
   const chunks = flattenFragment(plain);
   let position = 0;
   const parts = chunks.map((chunk, i): Sql => {
-    if (typeof chunk === "string") return catalogText(chunk);
+    if (typeof chunk === "string") return trustedSql(chunk);
     const type = findCast(chunks[i + 1]) ?? types[position];
     position++;
     const source = chunk.slot;
-    if (!isPerSubscriber(source)) return slot(source);
+    if (!isPerSubscriber(source)) return bindSlot(source);
     const column = columns.get(buildSlotKey(source)) ?? "";
-    if (type === undefined) return ident(SUBSCRIBERS, column);
+    if (type === undefined) return quoteIdentifier(SUBSCRIBERS, column);
     const key = `${column} ${type}`;
     const name = values.get(key)?.name ?? `v${values.size}`;
-    values.set(key, { name, value: sql`${ident(SUBSCRIBERS, column)}::${catalogText(type)}` });
-    return ident(VALUES, name);
+    values.set(key, { name, value: sql`${quoteIdentifier(SUBSCRIBERS, column)}::${trustedSql(type)}` });
+    return quoteIdentifier(VALUES, name);
   });
-  const columnDefinitions = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
+  const columnDefinitions = joinSql([
+    sql`id int`,
+    sql`hash text`,
+    ...slots.map((_, i) => sql`${quoteIdentifier(`p${i}`)} text`),
+  ]);
   const castValues =
     values.size === 0
       ? empty
-      : sql` cross join lateral (select ${join([...values.values()].map(({ name, value }) => sql`${value} as ${ident(name)}`))} offset 0) as ${ident(VALUES)}`;
-  const { answer, from, where } = selectChangedRows(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
+      : sql` cross join lateral (select ${joinSql([...values.values()].map(({ name, value }) => sql`${value} as ${quoteIdentifier(name)}`))} offset 0) as ${quoteIdentifier(VALUES)}`;
+  const { resultText, from, where } = selectChangedRows(joinSql(parts, ""), sql`${row}.hash`, sql`${row}.id`);
   const tableCheck = tables.length === 0 ? empty : sql`, ${buildTableCheck(tables)}`;
-  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${tableCheck} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${columnDefinitions})${castValues} cross join lateral ${from} where ${where}`;
+  const fragment = sql`select pg_catalog.string_agg(${resultText}, pg_catalog.chr(30))${tableCheck} from pg_catalog.json_to_recordset(${bindSlot({ param: 0 })}::json) as ${row}(${columnDefinitions})${castValues} cross join lateral ${from} where ${where}`;
   const statement: ProgramStatement = {
-    ...toStatement(fragment),
+    ...compileSql(fragment),
     columns: [ANSWERS, ...(tables.length === 0 ? [] : ["changed"])],
     ...(path === undefined ? {} : { path }),
   };
@@ -197,9 +201,9 @@ export const buildMultiplexedProgram = (
  *  evaluates them. */
 export const buildSingleProgram = (program: Program): Program => {
   const { fragment: plain, path } = getOnlyStatement(program);
-  const { answer, from, where } = selectChangedRows(plain, sql`null`, sql`0`);
+  const { resultText, from, where } = selectChangedRows(plain, sql`null`, sql`0`);
   const statement: ProgramStatement = {
-    ...toStatement(sql`select ${answer} from ${from} where ${where}`),
+    ...compileSql(sql`select ${resultText} from ${from} where ${where}`),
     columns: [ANSWERS],
     ...(path === undefined ? {} : { path }),
   };

@@ -1,7 +1,7 @@
 /** Builds the text keys by which rows are matched with the conditions of live queries. */
 import { fillSlots } from "../../../core/index.ts";
 import type { ReportedCell, LiveQuery } from "../api.ts";
-import type { TableFacts } from "./base-tables.ts";
+import type { TableProperties } from "./base-tables.ts";
 import type { Condition, Term } from "./row-alternatives.ts";
 import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable-types.ts";
 
@@ -47,9 +47,13 @@ const NO_ROW: IndexedValues = { columns: [], kinds: [], keys: [] };
 
 /** Builds the columns and keys of a condition. The function uses the columns that the WAL contains for every row, or
  *  else all columns. Any row matches if no value can be compared, or if there are too many values. */
-export const buildIndexedValues = (condition: Condition, facts: TableFacts, query: LiveQuery): IndexedValues => {
-  const usable = [...condition].filter(([name]) => !facts.looselyEqualColumns.has(name));
-  const reportedColumns = usable.filter(([name]) => facts.identity?.has(name) !== false);
+export const buildIndexedValues = (
+  condition: Condition,
+  properties: TableProperties,
+  query: LiveQuery,
+): IndexedValues => {
+  const usable = [...condition].filter(([name]) => !properties.looselyEqualColumns.has(name));
+  const reportedColumns = usable.filter(([name]) => properties.identity?.has(name) !== false);
   const parts: { readonly name: string; readonly kind: ComparableKind; readonly values: readonly (string | null)[] }[] =
     [];
   for (const [name, { kind, terms }] of reportedColumns.length > 0 ? reportedColumns : usable) {

@@ -1,7 +1,7 @@
 /** Runs a batch of entries: in one statement over all of them if the program allows it, otherwise one by one. */
 import { createHash } from "node:crypto";
 import {
-  defineQuestion,
+  defineCacheQuestion,
   type Ask,
   type Execution,
   memoize,
@@ -31,8 +31,8 @@ export interface Runnable {
   readonly row: string | undefined;
 }
 
-/** The facts that all queries of a cohort share. */
-export interface CohortFacts {
+/** The properties that all queries of a cohort share. */
+export interface CohortProperties {
   readonly key: string;
   /** The session of one caller. In a cohort that is not shared, all callers have equal sessions. */
   readonly session: Session;
@@ -49,7 +49,7 @@ export interface Runner {
   /** Returns results in the order of the entries, undefined for a result whose hash has not changed. An entry without a
    *  hash always gets its result. @throws RelApiError of the first statement that fails, `SharingEndedError` */
   run(
-    facts: CohortFacts,
+    properties: CohortProperties,
     entries: readonly Runnable[],
     hashes: readonly (string | undefined)[],
   ): Promise<readonly (LiveResult | undefined)[]>;
@@ -67,7 +67,7 @@ const buildResultText = (query: LiveQuery, bodies: readonly string[]): string | 
  *  takes far more time than it saves. */
 const NO_JIT = ["jit", "off"] as const;
 
-const buildExecution = ({ access }: CohortFacts, { session, programs }: LiveQuery): Execution => ({
+const buildExecution = ({ access }: CohortProperties, { session, programs }: LiveQuery): Execution => ({
   ...access,
   session,
   access: "read only",
@@ -75,7 +75,7 @@ const buildExecution = ({ access }: CohortFacts, { session, programs }: LiveQuer
   end: "commit",
 });
 
-/** The facts that determine the statement over all subscribers. */
+/** The values that determine the statement over all subscribers. */
 interface Multiplexing {
   readonly program: Program;
   readonly model: Model;
@@ -84,11 +84,11 @@ interface Multiplexing {
   readonly keepsLoginPath: boolean | undefined;
 }
 
-const PROGRAM = defineQuestion("program", ({ program }: Multiplexing) => program);
-const MODEL = defineQuestion("model", ({ model }: Multiplexing) => model);
-const DATABASE_ROLE = defineQuestion("database role", ({ databaseRole }: Multiplexing) => databaseRole);
-const SCHEMA = defineQuestion("schema", ({ schema }: Multiplexing) => schema);
-const KEEPS_LOGIN_PATH = defineQuestion("keeps login path", ({ keepsLoginPath }: Multiplexing) => keepsLoginPath);
+const PROGRAM = defineCacheQuestion("program", ({ program }: Multiplexing) => program);
+const MODEL = defineCacheQuestion("model", ({ model }: Multiplexing) => model);
+const DATABASE_ROLE = defineCacheQuestion("database role", ({ databaseRole }: Multiplexing) => databaseRole);
+const SCHEMA = defineCacheQuestion("schema", ({ schema }: Multiplexing) => schema);
+const KEEPS_LOGIN_PATH = defineCacheQuestion("keeps login path", ({ keepsLoginPath }: Multiplexing) => keepsLoginPath);
 
 /** The estimated size of a statement, which was measured with a small statement. */
 const BYTES_PER_STATEMENT = 4000;
@@ -150,16 +150,19 @@ export const createRunner = (context: PluginContext): Runner => {
     return getSingleProgram(program);
   };
 
-  const loadMultiplexedProgram = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
+  const loadMultiplexedProgram = async (
+    properties: CohortProperties,
+    { query, row }: Runnable,
+  ): Promise<Program | undefined> => {
     const [boundProgram] = query.programs;
     // A query without a row runs by itself (`encodeRow` in live-queries.ts).
     if (boundProgram === undefined || row === undefined) return undefined;
     const { value: multiplexedProgram, commit: keep } = multiplexedPrograms.get({
       program: boundProgram.program,
       model: context.model(),
-      databaseRole: facts.session.databaseRole,
-      schema: facts.access.schema,
-      keepsLoginPath: facts.access.keepsLoginPath,
+      databaseRole: properties.session.databaseRole,
+      schema: properties.access.schema,
+      keepsLoginPath: properties.access.keepsLoginPath,
     });
     const program = await multiplexedProgram;
     keep();
@@ -167,7 +170,7 @@ export const createRunner = (context: PluginContext): Runner => {
   };
 
   const runMultiplexed = async (
-    facts: CohortFacts,
+    properties: CohortProperties,
     program: Program,
     entries: readonly Runnable[],
     hashes: readonly (string | undefined)[],
@@ -180,56 +183,60 @@ export const createRunner = (context: PluginContext): Runner => {
     });
     rows += "]";
     const path = entries[0]?.query.programs[0]?.path;
-    const settings = [...(facts.access.settings ?? []), NO_JIT];
+    const settings = [...(properties.access.settings ?? []), NO_JIT];
     const [row] = await context.execute({
-      ...facts.access,
+      ...properties.access,
       settings,
-      session: facts.session,
+      session: properties.session,
       access: "read only",
       programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }],
       end: "commit",
     });
-    if (facts.isShared && row?.["changed"] === "t") throw new SharingEndedError();
-    const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
+    if (properties.isShared && row?.["changed"] === "t") throw new SharingEndedError();
+    const results: (LiveResult | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
-    if (text === null || text === undefined) return answers;
-    for (const resultText of text.split(RESULT_SEPARATOR)) await readResult(resultText, entries, answers);
-    return answers;
+    if (text === null || text === undefined) return results;
+    for (const resultText of text.split(RESULT_SEPARATOR)) await readResult(resultText, entries, results);
+    return results;
   };
 
   const readResult = async (
     resultText: string,
     entries: readonly Runnable[],
-    answers: (LiveResult | undefined)[],
+    results: (LiveResult | undefined)[],
   ): Promise<void> => {
     const first = resultText.indexOf(" ");
     const second = resultText.indexOf(" ", first + 1);
     const id = Number(resultText.slice(0, first));
     const entry = entries[id];
     if (entry === undefined) return;
-    answers[id] = {
+    results[id] = {
       hash: resultText.slice(first + 1, second),
       text: await buildResultText(entry.query, [resultText.slice(second + 1)]),
       isError: false,
     };
   };
 
-  /** Runs an entry like the plain query, so that the planner can refuse invalid values. */
-  const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
+  /** Runs an entry like the plain query, so that the planner can reject invalid values. */
+  const runFirst = async (
+    properties: CohortProperties,
+    program: Program,
+    entry: Runnable,
+  ): Promise<LiveResult | undefined> => {
     const { query } = entry;
     const programs = query.programs.map((boundProgram) => ({ ...boundProgram, program }));
-    const [row] = await context.execute({ ...buildExecution(facts, query), programs });
-    const answers: (LiveResult | undefined)[] = [undefined];
-    await readResult(row?.["answers"] ?? "", [entry], answers);
-    return answers[0];
+    const [row] = await context.execute({ ...buildExecution(properties, query), programs });
+    const results: (LiveResult | undefined)[] = [undefined];
+    await readResult(row?.["answers"] ?? "", [entry], results);
+    return results[0];
   };
 
   const runEntry = async (
-    facts: CohortFacts,
+    properties: CohortProperties,
     { query }: Runnable,
     hash: string | undefined,
   ): Promise<LiveResult | undefined> => {
-    const rows: readonly ResultRow[] = await context.execute(buildExecution(facts, query));
+    const rows: readonly ResultRow[] = await context.execute(buildExecution(properties, query));
     const bodies = rows.map((row) => row["body"] ?? null);
     const text = query.assemble(bodies);
     const newHash = hashText(text);
@@ -239,32 +246,34 @@ export const createRunner = (context: PluginContext): Runner => {
   };
 
   return {
-    run: async (facts, entries, hashes) => {
+    run: async (properties, entries, hashes) => {
       const [first] = entries;
       if (first === undefined) return [];
       const limits = context.use(costLimitsService)?.current();
       // Each entry is checked by itself, because the statement over all entries costs as much as their sum.
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())
-          if (hashes[i] === undefined) await limits.check(buildExecution(facts, query));
-      const multiplexedProgram = await loadMultiplexedProgram(facts, first);
-      const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
+          if (hashes[i] === undefined) await limits.check(buildExecution(properties, query));
+      const multiplexedProgram = await loadMultiplexedProgram(properties, first);
+      const results: (LiveResult | undefined)[] = entries.map(() => undefined);
       if (multiplexedProgram === undefined) {
-        for (const [i, entry] of entries.entries()) answers[i] = await runEntry(facts, entry, hashes[i]);
-        return answers;
+        for (const [i, entry] of entries.entries()) results[i] = await runEntry(properties, entry, hashes[i]);
+        return results;
       }
       const firstProgram = findFirstProgram(first);
-      if (firstProgram === undefined) return runMultiplexed(facts, multiplexedProgram, entries, hashes);
+      if (firstProgram === undefined) return runMultiplexed(properties, multiplexedProgram, entries, hashes);
       const otherIndexes: number[] = [];
       for (const [i, entry] of entries.entries())
-        if (hashes[i] === undefined) answers[i] = await runFirst(facts, firstProgram, entry);
+        if (hashes[i] === undefined) results[i] = await runFirst(properties, firstProgram, entry);
         else otherIndexes.push(i);
-      if (otherIndexes.length === 0) return answers;
+      if (otherIndexes.length === 0) return results;
       // The indexes exist, because they are indexes of `entries`.
       const [otherEntries, otherHashes] = [otherIndexes.map((i) => entries[i]!), otherIndexes.map((i) => hashes[i])];
-      for (const [at, answer] of (await runMultiplexed(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
-        answers[otherIndexes[at]!] = answer; // This index exists, because the list has one index for each answer.
-      return answers;
+      for (const [at, result] of (
+        await runMultiplexed(properties, multiplexedProgram, otherEntries, otherHashes)
+      ).entries())
+        results[otherIndexes[at]!] = result; // This index exists, because the list has one index for each result.
+      return results;
     },
   };
 };

@@ -18,20 +18,20 @@ export const computePlanFigures = (cohorts: Iterable<Cohort>): readonly PlanFigu
     createHash("sha256").update(listTexts(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
   );
   const byPlan = new Map<string, PlanStatistics>();
-  for (const { facts, entries, counts } of cohorts) {
+  for (const { properties, entries, counts } of cohorts) {
     const [first] = entries.values();
     if (first === undefined) continue; // The cohort has no entry if it is about to end.
     const programs = first.query.programs.map(({ program }) => program);
-    const { role, isAdmin } = facts.session;
+    const { role, isAdmin } = properties.session;
     const planKey = programs.map(hashProgram).join(".");
     let plan = byPlan.get(`${planKey} ${role}`);
     if (plan === undefined) {
       const statements = programs.flatMap(listTexts);
-      plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NO_COUNTS };
+      plan = { planKey, role, isAdmin, statements, relations: [...properties.relations], ...NO_COUNTS };
       byPlan.set(`${planKey} ${role}`, plan);
     }
     plan.cohorts++;
-    if (facts.isShared) plan.sharedCohorts++;
+    if (properties.isShared) plan.sharedCohorts++;
     for (const { subscriptions } of entries.values()) plan.subscribers += subscriptions.size;
     plan.queries += entries.size;
     plan.runs += counts.runs;

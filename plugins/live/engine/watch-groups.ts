@@ -1,7 +1,7 @@
 /** Groups live queries by the tables that they depend on. Each group has one watch, and an index that finds the live
  *  queries that a change concerns. */
 import { buildErrorFields, type PluginContext, type ValueOf } from "../../../core/index.ts";
-import { watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
+import { watchChangesHook, type ReportChange, type Interest, type Unwatch } from "../api.ts";
 import { createBaseTablesLoader, type QueryTables } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "../changes/change-index.ts";
 import type { Cohort, CohortEntry, WatchedEntries } from "./cohort.ts";
@@ -23,7 +23,7 @@ interface WatchGroup {
   readonly anyRowCohorts: ReadonlyMap<string, Set<Cohort>>;
   readonly index: ChangeIndex<CohortEntry>;
   readonly failing: Set<CohortEntry>;
-  readonly onChange: Changed;
+  readonly onChange: ReportChange;
   readonly interest: Interest;
   unwatch: Unwatch | undefined;
   entryCount: number;
@@ -111,7 +111,7 @@ export const createWatchGroups = (
   };
 
   const addEntry = (group: WatchGroup, entry: CohortEntry): void => {
-    const { conditions } = entry.cohort.facts;
+    const { conditions } = entry.cohort.properties;
     group.entryCount++;
     if (conditions !== undefined) entry.indexEntries = group.index.add(entry, entry.query, conditions);
   };
@@ -122,7 +122,7 @@ export const createWatchGroups = (
     if (group === undefined) groups.set(queryTables.key, (group = createGroup(queryTables)));
     group.cohorts.add(cohort);
     groupByCohort.set(cohort, group);
-    const { conditions } = cohort.facts;
+    const { conditions } = cohort.properties;
     for (const [table, cohorts] of group.anyRowCohorts)
       if (!queryTables.directTables.has(table) || conditions?.get(table) === undefined) cohorts.add(cohort);
     for (const entry of cohort.entries.values()) addEntry(group, entry);
@@ -136,7 +136,7 @@ export const createWatchGroups = (
     loadBaseTables(context.model()).then(
       (baseTables) => {
         if (waitingCohorts.delete(cohort))
-          addCohort(cohort, baseTables.findTables(cohort.facts.relations, cohort.facts.isOpenEnded));
+          addCohort(cohort, baseTables.findTables(cohort.properties.relations, cohort.properties.isOpenEnded));
       },
       () => setTimeout(() => waitingCohorts.has(cohort) && join(cohort), RETRY_MS),
     );

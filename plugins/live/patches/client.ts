@@ -1,5 +1,5 @@
 /** Rebuilds the results of live queries from patches, in browsers and on servers, without dependencies:
- *  `import { livePatches, liveRows } from "relapi/live-client"`. @rule X-PAT-6 */
+ *  `import { createGraphqlPatchApplier, createRestPatchApplier } from "relapi/live-client"`. @rule X-PAT-6 */
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type PatchOperation =
@@ -153,7 +153,7 @@ const createResultUpdater = <Data>(): ((live: Live, completeData: Data) => Data)
 
 /** Creates a function for one GraphQL subscription, which receives its results in order and returns each with all its
  *  data. Results without patches are returned unchanged. @throws LivePatchError */
-export const livePatches = (): (<Result extends GraphqlResult>(result: Result) => Result) => {
+export const createGraphqlPatchApplier = (): (<Result extends GraphqlResult>(result: Result) => Result) => {
   const keep = createResultUpdater<any>();
   return (result) => {
     const live = result.extensions?.live as Live | undefined;
@@ -164,7 +164,7 @@ export const livePatches = (): (<Result extends GraphqlResult>(result: Result) =
 
 /** Creates a function for one `EventSource` of `…?live=patch`, which receives the data of its events and returns all
  *  rows. @throws LivePatchError */
-export const liveRows = <Rows = any>(): ((data: string) => Rows) => {
+export const createRestPatchApplier = <Rows = any>(): ((data: string) => Rows) => {
   const keep = createResultUpdater<Rows>();
   return (data) => {
     const event = JSON.parse(data) as LiveEvent<Rows>;

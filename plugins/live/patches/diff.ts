@@ -117,30 +117,30 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
   const oldIndexByKey = new Map(oldKeys.map((key, i) => [key, i]));
   const freshKeySet = new Set(freshKeys);
-  const moving = findMovedItems(freshKeys.flatMap((key) => oldIndexByKey.get(key) ?? [])).map(
+  const movedKeys = findMovedItems(freshKeys.flatMap((key) => oldIndexByKey.get(key) ?? [])).map(
     (i) => oldKeys[i] as string,
   );
-  if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, position.list as Json);
+  if (movedKeys.length > MAX_MOVES) return addOperation(draft, "replace", path, position.list as Json);
 
   for (let i = old.length - 1; i >= 0; i--)
     if (!freshKeySet.has(oldKeys[i] as string)) removeOperation(draft, buildPointer(i));
   const currentKeys = oldKeys.filter((key) => freshKeySet.has(key));
-  const unplacedKeys = new Set(moving);
+  const unplacedKeys = new Set(movedKeys);
   /** The position in the patched list at which the next row belongs. */
   let next = 0;
   for (const [i, key] of freshKeys.entries()) {
     while (unplacedKeys.size > 0 && unplacedKeys.has(currentKeys[next] ?? "") && currentKeys[next] !== key) next++;
     if (!oldIndexByKey.has(key)) {
       addOperation(draft, "add", buildPointer(next), fresh[i] as Json);
-      if (moving.length > 0) currentKeys.splice(next, 0, key);
+      if (movedKeys.length > 0) currentKeys.splice(next, 0, key);
     } else if (unplacedKeys.delete(key) && currentKeys[next] !== key) {
-      const stands = currentKeys.indexOf(key);
-      if (stands < next) next--;
+      const currentIndex = currentKeys.indexOf(key);
+      if (currentIndex < next) next--;
       pushOperation(
         draft,
-        `{"op":"move","from":${JSON.stringify(buildPointer(stands))},"path":${JSON.stringify(buildPointer(next))}}`,
+        `{"op":"move","from":${JSON.stringify(buildPointer(currentIndex))},"path":${JSON.stringify(buildPointer(next))}}`,
       );
-      currentKeys.splice(stands, 1);
+      currentKeys.splice(currentIndex, 1);
       currentKeys.splice(next, 0, key);
     }
     next++;
@@ -174,10 +174,10 @@ const findMovedItems = (order: readonly number[]): readonly number[] => {
 /** The keys of rows, unique within a list. */
 type RowKeys = readonly string[];
 
-/** The number of members at the front of a row that are tried as the key of the row. `MAX_PAIRED` limits the members
- *  that are tried as half of a key. */
-const MAX_SINGLE = 8;
-const MAX_PAIRED = 4;
+/** The number of members at the front of a row that are tried as the key of the row. `MAX_PAIR_MEMBERS` limits the
+ *  members that are tried as half of a key. */
+const MAX_KEY_MEMBERS = 8;
+const MAX_PAIR_MEMBERS = 4;
 
 /** Matches rows by a member, or by two members, whose values are unique within each list. It chooses the key that
  *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
@@ -191,9 +191,9 @@ const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [R
       const [old, fresh] = [buildRowKeys(before, names), buildRowKeys(after, names)];
       if (old === undefined || fresh === undefined) continue;
       const oldKeySet = new Set(old);
-      const overlap = fresh.filter((key) => oldKeySet.has(key)).length;
-      if (overlap <= mostMatches) continue;
-      mostMatches = overlap;
+      const matchCount = fresh.filter((key) => oldKeySet.has(key)).length;
+      if (matchCount <= mostMatches) continue;
+      mostMatches = matchCount;
       bestKeys = [old, fresh];
     }
   }
@@ -202,9 +202,9 @@ const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [R
 
 const listKeyCandidates = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
   const names = Object.entries(first ?? {}).flatMap(([name, value]) => (isScalar(value) ? [name] : []));
-  const pairNames = names.slice(0, MAX_PAIRED);
+  const pairNames = names.slice(0, MAX_PAIR_MEMBERS);
   return [
-    ...names.slice(0, MAX_SINGLE).map((name) => [name]),
+    ...names.slice(0, MAX_KEY_MEMBERS).map((name) => [name]),
     ...pairNames.flatMap((name, i) => pairNames.slice(i + 1).map((otherName) => [name, otherName])),
   ];
 };

@@ -34,7 +34,7 @@ const createPatchFinder = (): FindPatch => {
   };
 };
 
-const createPatcher = ({ store: keep, release }: ResultStore, patchOf: FindPatch): LivePatcher => {
+const createPatcher = ({ store: keep, release }: ResultStore, findPatch: FindPatch): LivePatcher => {
   let version = 0;
   let sentResult: StoredResult | undefined;
   let isClosed = false;
@@ -48,7 +48,7 @@ const createPatcher = ({ store: keep, release }: ResultStore, patchOf: FindPatch
       const patch =
         previousResult === undefined || sentResult === undefined
           ? undefined
-          : patchOf(previousResult.text, result, sentResult.text);
+          : findPatch(previousResult.text, result, sentResult.text);
       return patch === undefined ? { version } : { version, patch };
     },
     close: () => {

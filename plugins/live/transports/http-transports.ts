@@ -148,7 +148,7 @@ const wrapHandler =
       }
       const forget = requireService(context, credentialWatchService).join(session, {
         credentials: exchange.credentials,
-        onRefused: () => events.end(),
+        onRejected: () => events.end(),
       });
       return () => {
         forget();

@@ -2,11 +2,11 @@
  *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, type Json } from "../../../core/index.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
-import { startFailed, tooManyOperations } from "../engine/errors.ts";
+import { startFailed, operationCountExceeded } from "../engine/errors.ts";
 import { encodePayload } from "./live-directive.ts";
 import { startOperation } from "./operation.ts";
 import { encodeFrame } from "./send-queue.ts";
-import type { ClientConnection, Conversation } from "./socket-connection.ts";
+import type { ClientConnection, SocketProtocolHandler } from "./socket-connection.ts";
 import { SocketSession, type OperationMessages } from "./socket-session.ts";
 import { getSockets } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
@@ -23,7 +23,7 @@ export const legacyWebsocket = definePlugin({
     getSockets(context).add({
       name: "graphql-ws",
       isDefaultOn: (path) => path !== "/v1/graphql/ws",
-      open: openConversation,
+      open: openProtocolHandler,
     }),
 });
 
@@ -37,9 +37,9 @@ interface GqlError {
   readonly extensions: { readonly path: string; readonly code: string; readonly internal?: Json };
 }
 
-const openConversation = (connection: ClientConnection): Conversation => {
+const openProtocolHandler = (connection: ClientConnection): SocketProtocolHandler => {
   const { sendQueue, context, engine, path } = connection;
-  /** The message of a refused `connection_init`. */
+  /** The message of a rejected `connection_init`. */
   let initError: string | undefined;
 
   const encodeError = (error: unknown): GqlError =>
@@ -77,7 +77,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
     },
     sendData: (id, data) => sendQueue.send(encodeData(id, `{"data":${data}}`)),
     sendComplete: complete,
-    sendRefusal: (id, error) => sendError(id, encodeErrorPayload(error)),
+    sendRejection: (id, error) => sendError(id, encodeErrorPayload(error)),
     sendFailure: (id, error) => {
       sendQueue.send(encodeData(id, encodeErrorsText(error)));
       complete(id);
@@ -108,7 +108,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
           : runningQueries.has(id)
             ? startFailed(`an operation already exists with this id: ${id}`)
             : runningQueries.size >= limit
-              ? tooManyOperations(limit)
+              ? operationCountExceeded(limit)
               : undefined;
     if (reason !== undefined || caller === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
     return startOperation(socketSession, caller, id, payload);
@@ -149,7 +149,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
 
   return {
     receive: take,
-    receiveAtOnce: (text, isNext) => isNext && stopAtOnce(text),
+    receiveUrgent: (text, isNext) => isNext && stopAtOnce(text),
     handleEnd: () => socketSession.end(),
   };
 };

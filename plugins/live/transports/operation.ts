@@ -1,5 +1,5 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { RelApiError, requestSignal, type Json, type RequestRecord } from "../../../core/index.ts";
+import { RelApiError, requestEndedSignal, type Json, type RequestRecord } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { SendQueueEntry } from "./send-queue.ts";
@@ -29,9 +29,9 @@ export const startOperation = (
   const exchange = new SocketExchange(connection, caller);
   const report = createReport(connection, exchange);
   const operation: SocketOperation = { socketSession, id, exchange, report };
-  const refuse = (error: unknown): void => {
+  const rejectOperation = (error: unknown): void => {
     report(0, error);
-    messages.sendRefusal(id, error);
+    messages.sendRejection(id, error);
   };
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
     exchange.operation = document.namedOperation;
@@ -46,9 +46,9 @@ export const startOperation = (
     if (!(document instanceof Promise)) return start(request, document);
     return document
       .then((validatedDocument) => (connection.isOpen() ? start(request, validatedDocument) : undefined))
-      .catch(refuse);
+      .catch(rejectOperation);
   } catch (error) {
-    refuse(error);
+    rejectOperation(error);
   }
 };
 
@@ -69,8 +69,8 @@ const runOnce = ({ socketSession, id, exchange, report }: SocketOperation, opera
     .run(operation, exchange.session, {
       settings,
       exchange,
-      onGone: (listener) => {
-        const forget = connection.onGone(listener);
+      onDisconnect: (listener) => {
+        const forget = connection.onDisconnect(listener);
         (cancelListeners ??= new Set()).add(listener);
         return () => {
           cancelListeners?.delete(listener);
@@ -117,7 +117,7 @@ const subscribe = (
       if (error === undefined) return;
       report(0, error);
       socketSession.stop(id);
-      messages.sendRefusal(id, error);
+      messages.sendRejection(id, error);
     },
     complete: () => {
       report(0);
@@ -139,7 +139,7 @@ const [OK, BAD_REQUEST] = [200, 400];
 type Report = (bytes: number, error?: unknown) => void;
 
 const createReport = ({ context, request }: ClientConnection, exchange: SocketExchange): Report => {
-  const signal = context.use(requestSignal);
+  const signal = context.use(requestEndedSignal);
   const tracing = context.use(tracingService);
   const startedAtMs = performance.now();
   let isReported = !signal.hasListeners && tracing === undefined;

@@ -23,16 +23,16 @@ export interface ClientConnection {
   isOpen(): boolean;
   close(code: number, reason: string): void;
   /** Registers a listener for the end of the connection. Returns a function that removes it. */
-  onGone(listener: () => void): () => void;
+  onDisconnect(listener: () => void): () => void;
 }
 
 /** The protocol's part of a connection. */
-export interface Conversation {
+export interface SocketProtocolHandler {
   /** Takes one message. The next message waits until the promise is settled. @rule G-WS-16 */
   receive(text: string): Promise<void> | void;
   /** Takes a message while an earlier one is handled. `isNext` is true if no other message waits. Returns false if the
    *  message has to wait. @rule G-WS-16a */
-  receiveAtOnce(text: string, isNext: boolean): boolean;
+  receiveUrgent(text: string, isNext: boolean): boolean;
   /** Called when the connection has ended. */
   handleEnd(): void;
 }
@@ -64,13 +64,13 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
   readonly sendQueue: SendQueue;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
-  readonly #conversation: Conversation;
-  #goneListeners: Set<() => void> | undefined;
+  readonly #protocolHandler: SocketProtocolHandler;
+  #disconnectListeners: Set<() => void> | undefined;
   /** The messages that the protocol has not received yet. */
   #waiting: string[] | undefined;
   #isBusy = false;
 
-  constructor(parts: ConnectionParts, open: (connection: ClientConnection) => Conversation) {
+  constructor(parts: ConnectionParts, open: (connection: ClientConnection) => SocketProtocolHandler) {
     this.request = parts.request;
     this.context = parts.context;
     this.engine = parts.engine;
@@ -81,7 +81,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     this.#webSocket = parts.webSocket;
     this.#socket = parts.socket;
     this.sendQueue = new SendQueue(parts.socket, this);
-    this.#conversation = open(this);
+    this.#protocolHandler = open(this);
   }
 
   isOpen(): boolean {
@@ -100,15 +100,15 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     this.#webSocket.close(code, truncateReason(reason));
   }
 
-  onGone(listener: () => void): () => void {
-    const listeners = (this.#goneListeners ??= new Set());
+  onDisconnect(listener: () => void): () => void {
+    const listeners = (this.#disconnectListeners ??= new Set());
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }
 
   handleMessage(text: string): void {
     if (this.#isBusy && this.isOpen() && !this.sendQueue.isSlow && text.length <= MAX_URGENT_LENGTH) {
-      if (this.#conversation.receiveAtOnce(text, this.#waiting === undefined)) return;
+      if (this.#protocolHandler.receiveUrgent(text, this.#waiting === undefined)) return;
     }
     (this.#waiting ??= []).push(text);
     this.#next();
@@ -117,8 +117,8 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
 
   handleEnd(): void {
     this.#waiting = undefined;
-    this.#conversation.handleEnd();
-    for (const listener of this.#goneListeners ?? []) listener();
+    this.#protocolHandler.handleEnd();
+    for (const listener of this.#disconnectListeners ?? []) listener();
   }
 
   #failed(error: unknown): void {
@@ -133,7 +133,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
       if (text === undefined) break;
       if (!this.isOpen()) return;
       try {
-        const handlingPromise = this.#conversation.receive(text);
+        const handlingPromise = this.#protocolHandler.receive(text);
         if (handlingPromise === undefined) continue;
         this.#isBusy = true;
         handlingPromise

@@ -66,7 +66,7 @@ export class SocketExchange implements Exchange {
   }
 
   onDisconnect(listener: () => void): () => void {
-    return this.#connection.onGone(listener);
+    return this.#connection.onDisconnect(listener);
   }
 
   endPhase(): void {

@@ -27,7 +27,7 @@ export interface OperationMessages {
   sendData(id: string, data: string): void;
   sendComplete(id: string): void;
   /** Sends the error of an operation that cannot start, or of a live query that has ended. */
-  sendRefusal(id: string, error: unknown): void;
+  sendRejection(id: string, error: unknown): void;
   /** Sends the error of a query or mutation that failed in execution. */
   sendFailure(id: string, error: unknown): void;
 }
@@ -63,7 +63,7 @@ export class SocketSession implements BeatingConnection {
     heartbeat.join(this);
     this.#forgetCredentials = requireService(context, credentialWatchService).join(session, {
       credentials,
-      onRefused: (error) =>
+      onRejected: (error) =>
         this.connection.close(4403, error === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, error)),
     });
   }

@@ -3,15 +3,15 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import {
-  createCurrentOriginPolicy,
+  createOriginPolicyGetter,
   defineService,
-  nameRefusalCounter,
+  nameRejectionCounter,
   requireService,
   type PluginContext,
 } from "../../../core/index.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { liveQueriesService } from "../api.ts";
-import { SocketConnection, type ClientConnection, type Conversation } from "./socket-connection.ts";
+import { SocketConnection, type ClientConnection, type SocketProtocolHandler } from "./socket-connection.ts";
 import { graphqlService } from "../../graphql/api.ts";
 import { takeUpgradeHook, type Upgrade } from "../api.ts";
 
@@ -20,7 +20,7 @@ export interface SocketProtocol {
   readonly name: string;
   /** Returns whether this protocol is used on the path when the client offers no subprotocol. @rule G-WS-19 */
   isDefaultOn(path: string): boolean;
-  open(connection: ClientConnection): Conversation;
+  open(connection: ClientConnection): SocketProtocolHandler;
 }
 
 interface Sockets {
@@ -49,7 +49,7 @@ const SOCKET_PATHS: ReadonlyMap<string, SocketPath> = new Map(
 );
 
 /** @rule G-WS-17 */
-const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
+const REJECTION = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
 /** Returns the sockets that the protocol plugins of a preset share. The first plugin creates them. */
 export const getSockets = (context: PluginContext): Sockets => {
@@ -75,7 +75,7 @@ const forgetHeaders = (request: IncomingMessage): void => {
 const createSockets = (context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
-  const cors = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
+  const cors = createOriginPolicyGetter(() => context.options.corsAllowedOrigins);
   const openConnections = new Map<WebSocket, SocketConnection>();
   context.counters.watch("sockets", () => openConnections.size);
   let isClosing = false;
@@ -98,7 +98,7 @@ const createSockets = (context: PluginContext): Sockets => {
     if (socketPath === undefined) return undefined;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
-      refuseUpgradeInJson(
+      rejectUpgradeInJson(
         socket,
         400,
         '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}',
@@ -128,9 +128,9 @@ const createSockets = (context: PluginContext): Sockets => {
     { request, socket, head, path }: Upgrade,
   ): void => {
     const isFull = openConnections.size >= context.options.maxSockets;
-    if (isFull) context.counters.add(nameRefusalCounter("maxSockets"));
+    if (isFull) context.counters.add(nameRejectionCounter("maxSockets"));
     if (isClosing || isFull)
-      return refuseUpgradeInJson(
+      return rejectUpgradeInJson(
         socket,
         503,
         '{"path":"$","error":"too many connections","code":"unexpected"}',
@@ -171,7 +171,8 @@ const createSockets = (context: PluginContext): Sockets => {
   };
   /** The close event that follows gives the reason of the error. */
   const onError = ({ code }: NodeJS.ErrnoException): void => {
-    if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") context.counters.add(nameRefusalCounter("maxSocketMessageBytes"));
+    if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH")
+      context.counters.add(nameRejectionCounter("maxSocketMessageBytes"));
   };
   const onClose = function (this: WebSocket): void {
     const connection = openConnections.get(this);
@@ -179,7 +180,7 @@ const createSockets = (context: PluginContext): Sockets => {
     connection?.handleEnd();
   };
 
-  context.use(takeUpgradeHook).tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);
+  context.use(takeUpgradeHook).tap({ name: "graphql-sockets", rejection: REJECTION }, upgrade);
   context.onClose(async () => {
     isClosing = true;
     heartbeat.close();
@@ -212,7 +213,7 @@ const createSockets = (context: PluginContext): Sockets => {
   };
 };
 
-const refuseUpgradeInJson = (socket: Duplex, status: number, body: string, headers = ""): void => {
+const rejectUpgradeInJson = (socket: Duplex, status: number, body: string, headers = ""): void => {
   socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,

@@ -145,7 +145,7 @@ export const getStreams = (context: PluginContext): Streams => {
   return streams;
 };
 
-/** A request with its document, or the error that refused them. */
+/** A request with its document, or the error that rejected them. */
 type StreamRequest =
   | { readonly request: GqlRequest; readonly document: ValidatedDocument }
   | { readonly error: unknown };
@@ -181,7 +181,7 @@ const createSurface = (
       ["request.path", path],
     ] as const;
     const finish = (payload: string): void => stream.end({ payload });
-    const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
+    const rejectOperation = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
       if ("error" in streamRequest) throw streamRequest.error;
       const { request, document } = streamRequest;
@@ -189,7 +189,9 @@ const createSurface = (
       const liveness = readLiveDirective(document);
       if (liveness === undefined) {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
-        void engine.run(document.bind(), session, { settings, end }).then((data) => finish(`{"data":${data}}`), refuse);
+        void engine
+          .run(document.bind(), session, { settings, end })
+          .then((data) => finish(`{"data":${data}}`), rejectOperation);
         return NO_OPERATION;
       }
       exchange.operation = { ...document.namedOperation, kind: "subscription" };
@@ -205,13 +207,13 @@ const createSurface = (
           isSlow: () => stream.isSlow,
           whenFast: () => stream.whenFast(),
           complete: () => stream.end(),
-          end: (error) => (error === undefined ? stream.end() : refuse(error)),
+          end: (error) => (error === undefined ? stream.end() : rejectOperation(error)),
         },
         lastHash,
       );
       const forget = requireService(context, credentialWatchService).join(session, {
         credentials: exchange.credentials,
-        onRefused: () => stream.end(),
+        onRejected: () => stream.end(),
       });
       return () => {
         forget();
@@ -219,7 +221,7 @@ const createSurface = (
         patcher?.close();
       };
     } catch (error) {
-      refuse(error);
+      rejectOperation(error);
       return NO_OPERATION;
     }
   };

@@ -6,9 +6,9 @@ import type { LivePatcher, LiveResult } from "../api.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { encodePayload } from "./live-directive.ts";
 import { startOperation } from "./operation.ts";
-import { tooManyOperations } from "../engine/errors.ts";
+import { operationCountExceeded } from "../engine/errors.ts";
 import { encodeFrame } from "./send-queue.ts";
-import type { ClientConnection, Conversation } from "./socket-connection.ts";
+import type { ClientConnection, SocketProtocolHandler } from "./socket-connection.ts";
 import { buildForbiddenReason, SocketSession, type OperationMessages } from "./socket-session.ts";
 import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
@@ -53,7 +53,7 @@ const createProtocol = (): SocketProtocol => {
   return {
     name: "graphql-transport-ws",
     isDefaultOn: (path) => path === "/v1/graphql/ws",
-    open: (connection) => new WebsocketConversation(connection, encodeNext),
+    open: (connection) => new WebsocketProtocolHandler(connection, encodeNext),
   };
 };
 
@@ -70,7 +70,7 @@ type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
 /** The protocol's part of a connection. It is a class to save memory, because there are many thousands of
  *  connections. */
-class WebsocketConversation implements Conversation, OperationMessages {
+class WebsocketProtocolHandler implements SocketProtocolHandler, OperationMessages {
   readonly #connection: ClientConnection;
   readonly #encodeNext: EncodeNext;
   readonly #socketSession: SocketSession;
@@ -98,14 +98,14 @@ class WebsocketConversation implements Conversation, OperationMessages {
     this.#connection.sendQueue.send(`{"id":${JSON.stringify(id)},"type":"complete"}`);
   }
 
-  sendRefusal(id: string, error: unknown): void {
+  sendRejection(id: string, error: unknown): void {
     const { sendQueue, engine } = this.#connection;
     const { body } = engine.encodeErrors(error, this.#socketSession.caller?.session);
     sendQueue.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
   }
 
   sendFailure(id: string, error: unknown): void {
-    this.sendRefusal(id, error);
+    this.sendRejection(id, error);
   }
 
   receive(text: string): Promise<void> | void {
@@ -132,7 +132,7 @@ class WebsocketConversation implements Conversation, OperationMessages {
     }
   }
 
-  receiveAtOnce(text: string, isNext: boolean): boolean {
+  receiveUrgent(text: string, isNext: boolean): boolean {
     if (!URGENT_MESSAGE.test(text)) return false;
     let message: Message;
     try {
@@ -185,7 +185,7 @@ class WebsocketConversation implements Conversation, OperationMessages {
     if (caller === undefined) return connection.close(4401, "Unauthorized");
     if (runningQueries.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
     const limit = connection.context.options.maxSocketOperations;
-    if (runningQueries.size >= limit) return this.sendRefusal(id, tooManyOperations(limit));
+    if (runningQueries.size >= limit) return this.sendRejection(id, operationCountExceeded(limit));
     return startOperation(this.#socketSession, caller, id, payload);
   }
 }

@@ -18,10 +18,10 @@ interface Handler {
   /** Returns the rest of the path below each mount path of the api. Undefined if the mount paths are unknown. */
   paths(path: string): readonly string[] | undefined;
   take(upgrade: Upgrade): boolean;
-  refusal(): string;
+  rejection(): string;
 }
 
-/** Returns the only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each
+/** Returns the only upgrade listener of a server, for all its apis. Separate listeners would accept or reject each
  *  other's upgrades. */
 const getUpgradeListener = memoize((server: AnyServer) => {
   const handlers = new Set<Handler>();
@@ -48,7 +48,7 @@ const receiveUpgrade = (
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
   if (repeatsHost(request.rawHeaders))
-    return refuseUpgradeInText(socket, 400, "The request has more than one Host header");
+    return rejectUpgradeInText(socket, 400, "The request has more than one Host header");
   // The method `split` always returns at least one item.
   const requestPath = (request.url ?? "/").split("?", 1)[0] as string;
   const offerUpgrade = (handler: Handler, paths: readonly string[]): boolean =>
@@ -61,7 +61,11 @@ const receiveUpgrade = (
   }
   for (const handler of unmountedHandlers) if (offerUpgrade(handler, listSuffixes(requestPath))) return;
   if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
-  refuseUpgradeInText(socket, 404, [...handlers].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
+  rejectUpgradeInText(
+    socket,
+    404,
+    [...handlers].map((handler) => handler.rejection()).find((text) => text !== "") ?? "",
+  );
 };
 
 /** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */
@@ -97,9 +101,9 @@ export const upgrades = definePlugin({
           ? findPathsBelowMounts(context.isApi, server, path)
           : removeMountPath(mountPath, path);
       };
-      const refusal = (): string =>
-        takeUpgrade.taps.map((tap) => (tap as { readonly refusal?: string }).refusal).find(Boolean) ?? "";
-      detach.push(addHandler(server, { paths, take, refusal }));
+      const rejection = (): string =>
+        takeUpgrade.taps.map((tap) => (tap as { readonly rejection?: string }).rejection).find(Boolean) ?? "";
+      detach.push(addHandler(server, { paths, take, rejection }));
     });
 
     context.addMethod("attach", (server, mount) => {
@@ -125,7 +129,7 @@ export const upgrades = definePlugin({
   },
 });
 
-const refuseUpgradeInText = (socket: Duplex, status: number, text: string): void => {
+const rejectUpgradeInText = (socket: Duplex, status: number, text: string): void => {
   socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,

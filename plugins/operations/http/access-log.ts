@@ -2,7 +2,7 @@
 import {
   definePlugin,
   findLowestLoggedStatus,
-  requestSignal,
+  requestEndedSignal,
   type Logger,
   type PluginContext,
   type RequestRecord,
@@ -53,7 +53,7 @@ export const accessLog = definePlugin({
     if (lowest === Infinity) return;
     const write =
       logger.request === undefined ? createLineWriter(context) : createFieldsWriter(context, logger.request);
-    context.use(requestSignal).listen((record) => {
+    context.use(requestEndedSignal).listen((record) => {
       if (record.status >= lowest) write(record);
     });
   },

@@ -1,6 +1,6 @@
 /** Adds CORS headers to responses, and responds to preflight requests. */
 import {
-  createCurrentOriginPolicy,
+  createOriginPolicyGetter,
   definePlugin,
   type Answer,
   type Headers,
@@ -82,7 +82,7 @@ export const cors = definePlugin({
   name: "cors",
   settings: [corsAllowedOrigins],
   apply: (_hooks, context) => {
-    const getPolicy = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
+    const getPolicy = createOriginPolicyGetter(() => context.options.corsAllowedOrigins);
     context.addStep({
       name: "cors",
       beforeAuthorize: (exchange) => {

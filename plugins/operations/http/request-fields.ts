@@ -2,7 +2,7 @@
 import {
   createExchangeSlot,
   findLowestLoggedStatus,
-  transactionSignal,
+  transactionEndedSignal,
   type OpenExchange,
   type PluginContext,
   type EndedTransaction,
@@ -46,7 +46,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
   const totals = createExchangeSlot<TransactionTotals>();
   // without the log of all requests, no listener is needed, which each transaction would call
   if (findLowestLoggedStatus(context.options.logLevel) === 0)
-    context.use(transactionSignal).listen((transaction) => {
+    context.use(transactionEndedSignal).listen((transaction) => {
       const { exchange } = transaction.execution;
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = transaction.endedAtMs, endedAtMs } = transaction;

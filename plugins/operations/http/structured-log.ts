@@ -1,6 +1,6 @@
 /** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
 import type { Logger as Pino, LoggerOptions } from "pino";
-import { definePlugin, createFieldsLogger, requirePackage } from "../../../core/index.ts";
+import { definePlugin, adaptFieldsFirstLogger, requirePackage } from "../../../core/index.ts";
 import { logSettings } from "../settings.ts";
 
 /** Loads a package on demand, and synchronously, because the first lines must not be delayed. @throws RelApiError
@@ -43,7 +43,7 @@ export const structuredLog = definePlugin({
     const isPretty = logFormat === "pretty";
     const messages = createPino(stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
     const requests = createPino(stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
-    const { access, request } = createFieldsLogger(requests);
-    context.logTo({ ...createFieldsLogger(messages), access, request });
+    const { access, request } = adaptFieldsFirstLogger(requests);
+    context.logTo({ ...adaptFieldsFirstLogger(messages), access, request });
   },
 });

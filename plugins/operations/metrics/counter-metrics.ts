@@ -1,6 +1,6 @@
 /** Exports the counters of an api as metrics, which are read on each scrape. */
 import type { GaugeConfiguration, Registry } from "prom-client";
-import { nameRefusalCounter, type Counters, type Setting } from "../../../core/index.ts";
+import { nameRejectionCounter, type Counters, type Setting } from "../../../core/index.ts";
 import type { PromClient } from "./prom-client.ts";
 
 /** The metrics that show one counter each. The name of a metric that never decreases ends in `_total`. @rule R-ADM-2 */
@@ -56,7 +56,7 @@ const METRICS: readonly (readonly [name: string, counter: string, help: string])
   [
     "relapi_bodies_refused_total",
     "bodies-refused",
-    "Request bodies that were refused because of MAX_BODY_BYTES or MAX_PENDING_BODY_BYTES",
+    "Request bodies that were rejected because of MAX_BODY_BYTES or MAX_PENDING_BODY_BYTES",
   ],
   ["relapi_body_bytes", "body-bytes", "Size of the bodies of unanswered requests in bytes"],
   ["relapi_live_query_bytes", "live-query-bytes", "Estimated size of the state of live queries in bytes"],
@@ -64,7 +64,7 @@ const METRICS: readonly (readonly [name: string, counter: string, help: string])
   [
     "relapi_live_queries_refused_total",
     "live-queries-refused",
-    "Live queries that were refused because of MAX_LIVE_QUERY_BYTES",
+    "Live queries that were rejected because of MAX_LIVE_QUERY_BYTES",
   ],
   [
     "relapi_live_skipped_total",
@@ -120,14 +120,14 @@ const CACHE_MISSES: Metric = {
   samples: [[{}, (get) => get("cache-requests") - get("cache-hits")]],
 };
 
-/** Counts the refusals by each limit of the preset's plugins. @rule R-LIM-1 G-LIM-1 */
-const buildRefusalMetric = (settings: readonly Setting[]): Metric => ({
+/** Counts the rejections by each limit of the preset's plugins. @rule R-LIM-1 G-LIM-1 */
+const buildRejectionMetric = (settings: readonly Setting[]): Metric => ({
   name: "relapi_refused_total",
-  help: "Requests that a limit of the settings refused",
+  help: "Requests that a limit of the settings rejected",
   labels: ["limit"],
   samples: settings
     .filter(({ isLimit }) => isLimit === true)
-    .map(({ name }) => [{ limit: name }, (get) => get(nameRefusalCounter(name))]),
+    .map(({ name }) => [{ limit: name }, (get) => get(nameRejectionCounter(name))]),
 });
 
 /** Registers the metrics of the counters. @rule R-ADM-2 */
@@ -141,7 +141,7 @@ export const registerCounterMetrics = (
     ...METRICS.map(([name, counter, help]): Metric => ({ name, help, samples: [[{}, () => get(counter)]] })),
     LOADS,
     CACHE_MISSES,
-    buildRefusalMetric(settings),
+    buildRejectionMetric(settings),
   ]) {
     const common: GaugeConfiguration<string> = {
       name,

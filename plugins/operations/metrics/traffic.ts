@@ -1,8 +1,8 @@
 /** Exports metrics of requests, transactions and live queries, by operation and role. */
 import type { Registry } from "prom-client";
-import { requestSignal, transactionSignal, type PluginContext } from "../../../core/index.ts";
-import { liveRunSignal } from "../../live/api.ts";
-import { webhookCallSignal } from "../../services/api.ts";
+import { requestEndedSignal, transactionEndedSignal, type PluginContext } from "../../../core/index.ts";
+import { liveRunEndedSignal } from "../../live/api.ts";
+import { webhookCallEndedSignal } from "../../services/api.ts";
 import { createBoundedLabel, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 import type { PromClient } from "./prom-client.ts";
@@ -52,14 +52,14 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
   });
   for (const outcome of ["ok", "error"]) transactions.zero({ outcome });
 
-  context.use(requestSignal).listen(({ surface, operation, session, status, durationMs, errorCode }) => {
+  context.use(requestEndedSignal).listen(({ surface, operation, session, status, durationMs, errorCode }) => {
     const kind = operation?.kind ?? "other";
     const labels = { surface, operation: kind, role: labelRole(session, surface), status: String(status) };
     requests.inc(labels);
     durations.observe(labels, durationMs / MS_PER_SECOND);
     if (errorCode !== undefined) errors.inc({ surface, operation: kind, code: labelErrorCode(errorCode) });
   });
-  context.use(transactionSignal).listen(({ askedAtMs, beganAtMs, endedAtMs, error }) => {
+  context.use(transactionEndedSignal).listen(({ askedAtMs, beganAtMs, endedAtMs, error }) => {
     acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / MS_PER_SECOND);
     if (beganAtMs === undefined) return;
     transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / MS_PER_SECOND);
@@ -79,7 +79,7 @@ const registerWebhooks = ({ Histogram }: PromClient, registry: Registry, context
     registers: [registry],
   });
   context
-    .use(webhookCallSignal)
+    .use(webhookCallEndedSignal)
     .listen(({ purpose, outcome, durationMs }) => durations.observe({ purpose, outcome }, durationMs / MS_PER_SECOND));
 };
 
@@ -111,7 +111,7 @@ const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, co
     buckets: REQUEST_BUCKETS,
     registers,
   });
-  context.use(liveRunSignal).listen(({ changedAtMs, endedAtMs, queries, deliveries: deliveryCount }) => {
+  context.use(liveRunEndedSignal).listen(({ changedAtMs, endedAtMs, queries, deliveries: deliveryCount }) => {
     runs.inc();
     rows.inc(queries);
     deliveries.inc(deliveryCount);

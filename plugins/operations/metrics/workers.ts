@@ -14,7 +14,7 @@ interface RequestMessage {
   readonly from: number;
 }
 
-interface AnswerMessage {
+interface ResponseMessage {
   readonly relay: number;
   readonly topic: typeof TOPIC;
   readonly answer: number;
@@ -28,7 +28,7 @@ interface ReachedMessage {
   readonly requestId: number;
 }
 
-type Message = Partial<Omit<RequestMessage, "relay"> & Omit<AnswerMessage, "relay"> & ReachedMessage>;
+type Message = Partial<Omit<RequestMessage, "relay"> & Omit<ResponseMessage, "relay"> & ReachedMessage>;
 
 const TOPIC = "metrics";
 
@@ -44,11 +44,11 @@ export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count
 };
 
 /** The time in which a worker must answer. A worker that does not is blocked, or has just ended. */
-const ANSWER_TIMEOUT_MS = 1000;
+const RESPONSE_TIMEOUT_MS = 1000;
 
 interface PendingRequest {
   /** The metrics that other workers have sent, by the number of the worker. */
-  readonly answers: Map<number, MetricValues>;
+  readonly responses: Map<number, MetricValues>;
   workerIds: readonly number[];
   readonly complete: () => void;
 }
@@ -74,7 +74,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
   let lastRequest = 0;
   const self = cluster.worker?.id ?? 0;
   const readOwnMetrics = (): Promise<MetricValues> => registry.getMetricsAsJSON();
-  const send = (message: RequestMessage | AnswerMessage): void => void process.send?.(message);
+  const send = (message: RequestMessage | ResponseMessage): void => void process.send?.(message);
 
   const receiveMessage = (message: Message): void => {
     if (message?.topic !== TOPIC) return;
@@ -88,9 +88,9 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     const pendingRequest = pendingRequests.get(message.answer ?? message.requestId ?? 0);
     if (pendingRequest === undefined) return;
     if (message.metrics !== undefined && message.worker !== undefined)
-      pendingRequest.answers.set(message.worker, message.metrics);
+      pendingRequest.responses.set(message.worker, message.metrics);
     if (message.reached !== undefined) pendingRequest.workerIds = message.reached;
-    if (pendingRequest.workerIds.every((id) => pendingRequest.answers.has(id))) pendingRequest.complete();
+    if (pendingRequest.workerIds.every((id) => pendingRequest.responses.has(id))) pendingRequest.complete();
   };
   process.on("message", receiveMessage);
 
@@ -99,10 +99,10 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     let timer: NodeJS.Timeout | undefined;
     let pendingRequest: PendingRequest | undefined;
     await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_TIMEOUT_MS);
+      timer = setTimeout(resolve, RESPONSE_TIMEOUT_MS);
       // The list contains this worker, which never answers itself. So the request waits until the primary process
       // reports the other workers.
-      pendingRequest = { answers: new Map(), workerIds: [self], complete: resolve };
+      pendingRequest = { responses: new Map(), workerIds: [self], complete: resolve };
       pendingRequests.set(requestId, pendingRequest);
       send({ relay: "all", topic: TOPIC, requestId, from: self });
     });
@@ -119,21 +119,21 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
 
   return {
     text: async () => {
-      const { answers, workerIds } = await requestOthers();
+      const { responses, workerIds } = await requestOthers();
       const isPrimarySilent = workerIds.includes(self);
       const cumulative: MetricValues[] = [];
       for (const [id, metrics] of lastMetrics) {
-        if (answers.has(id)) continue;
+        if (responses.has(id)) continue;
         if (isPrimarySilent || workerIds.includes(id)) cumulative.push(filterCumulative(metrics));
         else {
           lastMetrics.delete(id);
           endedMetrics = aggregateMetrics([endedMetrics, filterCumulative(metrics)]).getMetricsAsArray();
         }
       }
-      for (const [id, metrics] of answers) lastMetrics.set(id, metrics);
-      const silent = workerIds.filter((id) => id !== self && !answers.has(id)).length;
-      const sum = aggregateMetrics([await readOwnMetrics(), ...answers.values(), ...cumulative, endedMetrics]);
-      addWorkerCounts(prom, sum, answers.size + 1, silent);
+      for (const [id, metrics] of responses) lastMetrics.set(id, metrics);
+      const silent = workerIds.filter((id) => id !== self && !responses.has(id)).length;
+      const sum = aggregateMetrics([await readOwnMetrics(), ...responses.values(), ...cumulative, endedMetrics]);
+      addWorkerCounts(prom, sum, responses.size + 1, silent);
       return sum.metrics();
     },
     close: () => void process.off("message", receiveMessage),

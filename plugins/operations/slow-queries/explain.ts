@@ -1,12 +1,12 @@
 /** Explains a statement without the values of any request. */
 import {
   createProgram,
-  catalogText,
+  trustedSql,
   explainProgram,
-  ident,
-  join,
+  quoteIdentifier,
+  joinSql,
   sql,
-  toStatement,
+  compileSql,
   type Execution,
   type Program,
   type ProgramStatement,
@@ -25,15 +25,15 @@ const GENERIC_PLAN = ["plan_cache_mode", "force_generic_plan"] as const;
 let statementCount = 0;
 
 const buildExplainProgram = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
-  const name = ident(`relapi_slow_${process.pid}_${++statementCount}`);
-  const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
-  const buildStatement = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
+  const name = quoteIdentifier(`relapi_slow_${process.pid}_${++statementCount}`);
+  const values = slots.length === 0 ? sql`` : sql`(${joinSql(slots.map(() => sql`null`))})`;
+  const buildStatement = (fragment: Sql): ProgramStatement => ({ ...compileSql(fragment), columns: [] });
   const executeStatements = [buildStatement(sql`execute ${name}${values}`)];
   const explainedProgram = explainProgram(createProgram(executeStatements, { relations }), "costs");
   return {
     ...explainedProgram,
     statements: [
-      buildStatement(sql`prepare ${name} as ${catalogText(text)}`),
+      buildStatement(sql`prepare ${name} as ${trustedSql(text)}`),
       ...explainedProgram.statements,
       buildStatement(sql`deallocate ${name}`),
     ],

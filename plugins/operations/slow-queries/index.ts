@@ -4,7 +4,7 @@ import {
   definePlugin,
   buildErrorFields,
   hashPlan,
-  transactionSignal,
+  transactionEndedSignal,
   type EndedTransaction,
 } from "../../../core/index.ts";
 import { explain, isExplaining } from "./explain.ts";
@@ -83,7 +83,7 @@ export const slowQueries = definePlugin({
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;
       isListening = true;
-      context.use(transactionSignal).listen(logIfSlow);
+      context.use(transactionEndedSignal).listen(logIfSlow);
     });
   },
 });

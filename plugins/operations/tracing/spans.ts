@@ -2,13 +2,13 @@
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import {
   createExchangeSlot,
-  transactionSignal,
+  transactionEndedSignal,
   type OpenExchange,
   type PluginContext,
   type EndedTransaction,
   type RequestRecord,
 } from "../../../core/index.ts";
-import { liveRunSignal, type LiveRun } from "../../live/api.ts";
+import { liveRunEndedSignal, type LiveRun } from "../../live/api.ts";
 
 type Api = typeof import("@opentelemetry/api");
 
@@ -74,7 +74,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       ? (error as { readonly code: string }).code
       : "internal";
 
-  context.use(transactionSignal).listen((transaction) => {
+  context.use(transactionEndedSignal).listen((transaction) => {
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = transaction;
     const request = findSpan(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
@@ -105,7 +105,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     record("statement", SpanKind.CLIENT, request.context, [beganAtMs, endedAtMs], attributes, errorCode);
   });
 
-  context.use(liveRunSignal).listen((run: LiveRun) => {
+  context.use(liveRunEndedSignal).listen((run: LiveRun) => {
     if (!isSampled()) return;
     const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
     const startMs = changedAtMs ?? startedAtMs;

@@ -21,12 +21,12 @@ const buildComment = (parent: string, operation: string | undefined): string =>
     ["framework", "relapi"],
     ["traceparent", parent],
   ]
-    .flatMap(([key, text]) => (text === undefined ? [] : `${key}='${encodeValue(text)}'`))
+    .flatMap(([key, text]) => (text === undefined ? [] : `${key}='${encodeCommentValue(text)}'`))
     .join(",");
 
 const MAX_LENGTH = 100;
 
-const encodeValue = (text: string): string =>
+const encodeCommentValue = (text: string): string =>
   // the buffer replaces unpaired surrogates, which cannot be encoded
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,

@@ -1,8 +1,8 @@
 /** Adds columns of the related rows to the parent row: `...author(name)`. */
 import {
   definePlugin,
-  catalogText,
-  ident,
+  trustedSql,
+  quoteIdentifier,
   sql,
   type Embed,
   type EmbedContext,
@@ -98,29 +98,29 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
   const liftedRead = liftColumns({ ...embed.read, output: context.expand(embed.read.output) });
   if (context.isToOne) {
     const columns = liftedRead.columns.map((column) => {
-      const cell = ident(row, column.name);
+      const cell = quoteIdentifier(row, column.name);
       if (column.aggregate === undefined)
         return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
       // the surface accepts only the functions of R-AGG-1
-      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`;
+      const call = sql`${trustedSql(column.aggregate.fn)}(${cell})`;
       const value =
-        column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
+        column.aggregate.cast === undefined ? call : sql`cast(${call} as ${trustedSql(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };
     });
     const rows = context.isGrouped ? context.storedRows(liftedRead.read) : context.rows(liftedRead.read);
-    return { join: context.lateral(rows, row), row: ident(row), isInnerJoined: true, columns };
+    return { join: context.lateral(rows, row), row: quoteIdentifier(row), isInnerJoined: true, columns };
   }
   if (liftedRead.columns.length === 0) return { columns: [] };
   const rows = context.alias();
   const arrays = liftedRead.columns.map(
     ({ name }): Sql =>
-      sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`,
+      sql`coalesce(json_agg(${quoteIdentifier(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${quoteIdentifier(name)}`,
   );
-  const read = sql`select ${arrays.reduce((list, array) => sql`${list}, ${array}`)} from (${context.rows(liftedRead.read)}) as ${ident(rows)}`;
+  const read = sql`select ${arrays.reduce((list, array) => sql`${list}, ${array}`)} from (${context.rows(liftedRead.read)}) as ${quoteIdentifier(rows)}`;
   return {
-    join: sql`left join lateral (${read}) as ${ident(row)} on true`,
-    row: ident(row),
-    columns: liftedRead.columns.map(({ as, name }) => ({ as, value: ident(row, name) })),
+    join: sql`left join lateral (${read}) as ${quoteIdentifier(row)} on true`,
+    row: quoteIdentifier(row),
+    columns: liftedRead.columns.map(({ as, name }) => ({ as, value: quoteIdentifier(row, name) })),
   };
 };
 

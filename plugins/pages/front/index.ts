@@ -40,7 +40,7 @@ const buildAnonymousCredentials = (surface: string, rules: Credentials["rules"])
 });
 
 /** Returns whether a webhook decides about callers without a credential. */
-const asksWebhook = ({ options, registry }: PluginContext): boolean =>
+const hasAuthHook = ({ options, registry }: PluginContext): boolean =>
   registry.has("auth-hook") && options.authHook !== undefined && options.authHook !== "";
 
 /** Returns the session of an anonymous caller. Returns undefined if the surface requires credentials, or if a webhook
@@ -50,7 +50,7 @@ const findAnonymousSession = async (
   surface: string,
   rules?: Credentials["rules"],
 ): Promise<Session | undefined> => {
-  if (asksWebhook(context)) return undefined;
+  if (hasAuthHook(context)) return undefined;
   try {
     return await context.authorize(buildAnonymousCredentials(surface, rules));
   } catch (error) {
@@ -177,7 +177,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       description: "Every table, view and function is a URL.",
       url: origin + base + root,
       ...(pagePath === undefined ? {} : { link: { text: "Open the OpenAPI page", path: pagePath } }),
-      anonymousAccess: session === undefined ? "refused" : example === undefined ? "empty" : "open",
+      anonymousAccess: session === undefined ? "rejected" : example === undefined ? "empty" : "open",
       requests: buildRestRequests(origin + base, roots, example, example === undefined ? credentialKind : undefined),
       relationLists: listRelations(relations, model.schemas, base + root, pagePath),
     };
@@ -214,7 +214,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       description: "Queries, mutations and live queries, typed from the schema.",
       url,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
-      anonymousAccess: session === undefined ? "refused" : example === undefined ? "empty" : "open",
+      anonymousAccess: session === undefined ? "rejected" : example === undefined ? "empty" : "open",
       requests: buildGraphqlRequests(url, example, example === undefined ? credentialKind : undefined),
     };
     if (liveExample === undefined) return { card };
@@ -235,7 +235,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       version: VERSION,
       origin,
       credentialKind: findCredentialKind(context),
-      asksWebhook: asksWebhook(context),
+      hasAuthHook: hasAuthHook(context),
       cards: cards.filter((card) => card !== undefined),
       liveDemo: restPart?.liveDemo ?? graphqlPart?.liveDemo,
     };

@@ -55,9 +55,9 @@ const CREDENTIALS: Readonly<Record<CredentialKind, readonly [label: string, head
 /** The script of the demo, which runs in the browser after the page's own script. */
 export const LIVE_DEMO_SCRIPT = `
 const demo = JSON.parse(document.getElementById("demo").textContent);
-const byId = (id) => document.getElementById(id);
+const getElement = (id) => document.getElementById(id);
 const [watch, form, fields, row, text, secret, outcome, state, table] =
-  ["watch", "edit", "fields", "row", "text", "secret", "outcome", "state", "rows"].map(byId);
+  ["watch", "edit", "fields", "row", "text", "secret", "outcome", "state", "rows"].map(getElement);
 const showStatus = (element, message, isError) => { element.textContent = message; element.classList.toggle("error", isError); };
 const readErrorText = (body) => {
   try {
@@ -73,13 +73,13 @@ const findRow = (part) => !isObject(part) || demo.key in part ? part : findRow(O
 
 let rows = [];
 const hasRoundedKey = (one) => typeof one[demo.key] === "number" && !Number.isSafeInteger(one[demo.key]);
-const chosen = () => rows.find((one) => String(one[demo.key]) === row.value);
-const select = () => { text.value = chosen()?.[demo.column] ?? ""; };
-const cell = (content) => { const element = document.createElement("td"); element.textContent = content ?? "null"; return element; };
+const findSelectedRow = () => rows.find((one) => String(one[demo.key]) === row.value);
+const select = () => { text.value = findSelectedRow()?.[demo.column] ?? ""; };
+const buildCell = (content) => { const element = document.createElement("td"); element.textContent = content ?? "null"; return element; };
 const show = (next, isFirst) => {
   table.tBodies[0].replaceChildren(...next.map((one) => {
     const line = document.createElement("tr");
-    line.append(cell(one[demo.key]), cell(one[demo.column]));
+    line.append(buildCell(one[demo.key]), buildCell(one[demo.column]));
     const before = rows.find((old) => old[demo.key] === one[demo.key]);
     line.classList.toggle("changed", !isFirst && before?.[demo.column] !== one[demo.column]);
     return line;
@@ -96,11 +96,11 @@ const show = (next, isFirst) => {
   fields.disabled = rows.length === 0 || rows.some(hasRoundedKey);
 };
 
-const asJson = (method, content, headers) =>
+const buildJsonRequest = (method, content, headers) =>
   ({ method, headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(content) });
 const watchRows = async (signal, onData) => {
   const Accept = "text/event-stream";
-  const request = demo.subscription ? asJson("POST", { query: demo.subscription }, { Accept }) : { headers: { Accept } };
+  const request = demo.subscription ? buildJsonRequest("POST", { query: demo.subscription }, { Accept }) : { headers: { Accept } };
   const answer = await fetch(demo.path, { ...request, signal });
   if (!answer.headers.get("Content-Type")?.startsWith(Accept)) throw new Error(readErrorText(await answer.text()));
   let received = "";
@@ -148,12 +148,12 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   showStatus(outcome, "Saving.", false);
   const headers = secret?.value ? { [demo.header]: demo.prefix + secret.value } : {};
-  const key = chosen()[demo.key];
+  const key = findSelectedRow()[demo.key];
   const [url, request] = demo.mutation
-    ? [demo.path, asJson("POST", { query: demo.mutation, variables: { key, text: text.value } }, headers)]
+    ? [demo.path, buildJsonRequest("POST", { query: demo.mutation, variables: { key, text: text.value } }, headers)]
     : [
         demo.relationPath + "?" + demo.key + "=eq." + encodeURIComponent(key) + "&select=" + demo.key,
-        asJson("PATCH", { [demo.column]: text.value }, { Prefer: "return=representation", ...headers }),
+        buildJsonRequest("PATCH", { [demo.column]: text.value }, { Prefer: "return=representation", ...headers }),
       ];
   try {
     const answer = await fetch(url, request);
@@ -165,14 +165,14 @@ form.addEventListener("submit", async (event) => {
     showStatus(outcome, isChanged ? "Saved." : "No row was changed: a row policy does not allow it.", !isChanged);
   } catch (error) { showStatus(outcome, String(error.message), true); }
 });
-byId("live").hidden = false;
+getElement("live").hidden = false;
 `;
 
 /** Returns a hint for readers who may not change rows without a credential. */
 const buildAdvice = ({ mayUpdate, credentialKind }: LiveDemo): string => {
   if (mayUpdate) return "";
   return credentialKind === undefined
-    ? `<p class="quiet">Callers without a credential may not change this table, so the server refuses to save. If <code>ADMIN_SECRET</code> or <code>JWT_SECRET</code> is set, this form asks for a credential.</p>`
+    ? `<p class="quiet">Callers without a credential may not change this table, so the server rejects changes. If <code>ADMIN_SECRET</code> or <code>JWT_SECRET</code> is set, this form asks for a credential.</p>`
     : `<p class="quiet">Callers without a credential may not change this table. What you enter is sent with the change, and is not stored.</p>`;
 };
 

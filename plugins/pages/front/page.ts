@@ -33,7 +33,7 @@ export interface Card {
   /** The page on which the surface can be tried. */
   readonly link?: { readonly text: string; readonly path: string };
   /** The access of anonymous callers: they may read something, may read nothing, or may not call the surface. */
-  readonly anonymousAccess: "open" | "empty" | "refused";
+  readonly anonymousAccess: "open" | "empty" | "rejected";
   /** The requests to copy. The first one is visible, and the others are folded. */
   readonly requests: readonly ExampleRequest[];
   readonly relationLists?: readonly RelationList[];
@@ -49,7 +49,7 @@ export interface PageContent {
   readonly origin: string;
   readonly credentialKind: CredentialKind | undefined;
   /** True if a webhook reads the credentials of callers. */
-  readonly asksWebhook: boolean;
+  readonly hasAuthHook: boolean;
   readonly cards: readonly Card[];
   readonly liveDemo: LiveDemo | undefined;
 }
@@ -102,14 +102,14 @@ const CREDENTIAL_HEADERS: Readonly<Record<CredentialKind, string>> = {
 
 /** Returns the hint at the top, which is empty if anonymous callers may read something. The hint names the header of
  *  the credential, or the settings to set if the server accepts no credentials. */
-const buildNote = ({ cards, credentialKind, asksWebhook }: PageContent): string => {
+const buildNote = ({ cards, credentialKind, hasAuthHook }: PageContent): string => {
   if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
   if (cards.some(({ anonymousAccess }) => anonymousAccess === "open")) return "";
-  const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "refused");
+  const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "rejected");
   const reason = isClosed
     ? "Requests need a credential."
     : "Requests without a credential see no table: there is none yet, or the anonymous role has no right to read one.";
-  if (credentialKind === undefined && asksWebhook)
+  if (credentialKind === undefined && hasAuthHook)
     return `<div class="note"><p>${reason} A webhook reads it from the headers of a request.</p></div>`;
   if (credentialKind === undefined)
     return `<div class="note"><p>${reason}${isClosed ? " The server accepts none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;

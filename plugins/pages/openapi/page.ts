@@ -52,14 +52,14 @@ export const buildPage = (config: PageConfig): Page => ({
 export const PAGE_SCRIPT = `"use strict";
 const config = JSON.parse(document.getElementById("config").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", paint);
-paint();
-const byId = (id) => document.getElementById(id);
-const credentials = () => (byId("token").value === "" ? {} : { Authorization: "Bearer " + byId("token").value });
+const applyColorScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyColorScheme);
+applyColorScheme();
+const getElement = (id) => document.getElementById(id);
+const readCredentials = () => (getElement("token").value === "" ? {} : { Authorization: "Bearer " + getElement("token").value });
 
 const load = async () => {
-  const headers = { Accept: "application/openapi+json", "Accept-Profile": byId("schema").value, ...credentials() };
+  const headers = { Accept: "application/openapi+json", "Accept-Profile": getElement("schema").value, ...readCredentials() };
   const response = await fetch(config.root, { headers });
   if (!response.ok) throw new Error(response.status + " " + (await response.text()));
   const spec = await response.json();
@@ -76,28 +76,28 @@ const show = (spec) =>
     tryItOutEnabled: true,
     docExpansion: "none",
     requestInterceptor: (request) => {
-      const schema = byId("schema").value;
-      Object.assign(request.headers, { "Accept-Profile": schema, "Content-Profile": schema }, credentials());
+      const schema = getElement("schema").value;
+      Object.assign(request.headers, { "Accept-Profile": schema, "Content-Profile": schema }, readCredentials());
       return request;
     },
   });
 
 const refresh = async () => {
-  byId("failure").hidden = true;
+  getElement("failure").hidden = true;
   try {
     show(await load());
   } catch (error) {
-    byId("failure").textContent = String(error.message);
-    byId("failure").hidden = false;
+    getElement("failure").textContent = String(error.message);
+    getElement("failure").hidden = false;
   }
 };
 
 const requestedSchema = new URLSearchParams(location.search).get("schema");
-if (config.schemas.includes(requestedSchema)) byId("schema").value = requestedSchema;
-byId("bar").addEventListener("submit", (event) => {
+if (config.schemas.includes(requestedSchema)) getElement("schema").value = requestedSchema;
+getElement("bar").addEventListener("submit", (event) => {
   event.preventDefault();
   void refresh();
 });
-byId("schema").addEventListener("change", () => void refresh());
+getElement("schema").addEventListener("change", () => void refresh());
 void refresh();
 `;

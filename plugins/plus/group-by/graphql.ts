@@ -3,7 +3,7 @@
 import { GraphQLList, type GraphQLInputType } from "graphql";
 import {
   definePlugin,
-  literal,
+  quoteLiteral,
   RelApiError,
   sql,
   type Expression,
@@ -150,9 +150,9 @@ const encodePath = (path: readonly string[]): string => JSON.stringify(path);
 
 /** @throws RelApiError `validation-failed` @rule P-GRP-2 P-GRP-7 */
 const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[], read: Read, path: string): void => {
-  const buildError = (message: string, location: string): RelApiError =>
+  const groupByInvalid = (message: string, location: string): RelApiError =>
     new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${location}` });
-  if (keys.length === 0) throw buildError('"by" names no column', "args.by");
+  if (keys.length === 0) throw groupByInvalid('"by" names no column', "args.by");
   const columns = new Set(keys.map(({ expression }) => encodePath(findColumnPath(expression) ?? [])));
   const checkValues = (values: readonly Expression[], findPath: (names: readonly string[]) => string): void => {
     const ungroupedPath = values
@@ -161,7 +161,7 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
     if (ungroupedPath === undefined) return;
     const names = nameColumnPath(build, table, ungroupedPath);
     const argument = names.length === 1 ? "by" : build.fieldName("by_related");
-    throw buildError(`the column "${names.join(".")}" is not among those of "${argument}"`, findPath(names));
+    throw groupByInvalid(`the column "${names.join(".")}" is not among those of "${argument}"`, findPath(names));
   };
   checkValues(listDisplayedValues(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
   checkValues(
@@ -317,7 +317,7 @@ export const graphqlGroupBy = definePlugin({
   functions: PERIODS.map((period) => ({
     name: namePeriodFunction(period),
     builtIn: ["date_trunc"],
-    compile: (time) => sql`pg_catalog.date_trunc(${literal(period)}, ${time})`,
+    compile: (time) => sql`pg_catalog.date_trunc(${quoteLiteral(period)}, ${time})`,
   })),
   apply: (hooks) =>
     hooks.buildGqlField.tap("graphql-group-by", (fields: GqlFields, context: GqlFieldContext) => {

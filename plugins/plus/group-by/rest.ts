@@ -1,7 +1,7 @@
 /**
  * `GET /album?select=artist_id,sold.sum()&having=sold.sum().gt.10&order=sold.sum().desc`: filters and orders groups.
  */
-import { catalogText, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
+import { trustedSql, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
 import { describeAdditionsHook, readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
 // matches terms such as `sold.sum().gt.10`, `"odd name".max().not.is.null` and `count().gte.2`
@@ -89,7 +89,7 @@ const buildOrdering = (name: string): OrderingSpec => ({
   operands: [],
   graphql: false,
   builtIn: [name],
-  compile: (column) => sql`${catalogText(name)}(${column})`,
+  compile: (column) => sql`${trustedSql(name)}(${column})`,
 });
 
 /** Filters and orders groups in REST. @rule P-GRP-3 P-GRP-4 */

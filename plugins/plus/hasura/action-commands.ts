@@ -3,7 +3,7 @@ import { isJsonObject } from "../../../core/index.ts";
 import {
   objectMissing,
   pickArguments,
-  refuseAdmin,
+  rejectAdmin,
   removeEntry,
   requireEntry,
   requireList,
@@ -11,7 +11,7 @@ import {
   type Command,
   type Commands,
 } from "./document.ts";
-import { metadataError, wrongKind } from "./errors.ts";
+import { metadataError, kindUnexpected } from "./errors.ts";
 import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const ACTION: ListedKind = {
@@ -39,7 +39,7 @@ const setCustomTypes: Command = (document, from) => {
   for (const list of TYPE_LISTS) {
     if ((from.args[list] ?? null) === null) continue;
     const at = requireList(from, list).findIndex((item) => !isJsonObject(item));
-    if (at !== -1) throw wrongKind(`${list}[${at}]`, "an object", from.path);
+    if (at !== -1) throw kindUnexpected(`${list}[${at}]`, "an object", from.path);
   }
   return { ...document, custom_types: pickArguments(from, ...TYPE_LISTS) };
 };
@@ -65,7 +65,7 @@ export const actionCommands: Commands = [
   [
     "create_action_permission",
     createAddCommand(PERMISSION, (from) => {
-      refuseAdmin(from);
+      rejectAdmin(from);
       return pickArguments(from, "comment");
     }),
   ],

@@ -6,9 +6,9 @@ import {
   changeObject,
   pickArguments,
   readItems,
-  readList,
+  readListOrEmpty,
   requireName,
-  refuseAdmin,
+  rejectAdmin,
   removeEntry,
   formatName,
   requireText,
@@ -18,7 +18,7 @@ import {
   type Commands,
   type Entry,
 } from "./document.ts";
-import { metadataError, wrongKind } from "./errors.ts";
+import { metadataError, kindUnexpected } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 import { documentCommands } from "./document-commands.ts";
 import { eventTriggerCommands } from "./event-commands.ts";
@@ -62,7 +62,7 @@ const createConfigurationCommand =
 
 const setIsEnum: Command = (document, from) => {
   const { is_enum: isEnum } = from.args;
-  if (typeof isEnum !== "boolean") throw wrongKind("is_enum", "a boolean", from.path);
+  if (typeof isEnum !== "boolean") throw kindUnexpected("is_enum", "a boolean", from.path);
   return changeObject(document, from, "table", (table) =>
     isEnum ? { ...table, is_enum: true } : omitKeys(table, "is_enum"),
   );
@@ -108,7 +108,7 @@ const createRelationshipCommand = (list: string): Command =>
 const renameRelationship: Command = createChangeCommand(RELATIONSHIP, (entry, from, table) => {
   const name = requireText(from, "new_name");
   const isTaken = RELATIONSHIP.lists.some((list) =>
-    readList(table[list]).some((relationship) => readEntry(relationship)["name"] === name),
+    readListOrEmpty(table[list]).some((relationship) => readEntry(relationship)["name"] === name),
   );
   if (isTaken) throw metadataError("already-exists", `relationship "${name}" already exists`, from.path);
   return { ...entry, name };
@@ -139,7 +139,7 @@ const buildPermissionKind = (operation: string): ListedKind => ({
 const permissionCommands: Commands = OPERATIONS.flatMap((operation) => {
   const permission = buildPermissionKind(operation);
   const create = createAddCommand(permission, (from) => {
-    refuseAdmin(from);
+    rejectAdmin(from);
     return { permission: requireEntry(from, "permission"), ...pickArguments(from, "comment") };
   });
   return [
@@ -151,7 +151,7 @@ const permissionCommands: Commands = OPERATIONS.flatMap((operation) => {
 const setPermissionComment: Command = (document, from) => {
   const operation = requireText(from, "type");
   if (!OPERATIONS.some((knownOperation) => knownOperation === operation))
-    throw wrongKind("type", `one of ${OPERATIONS.join(", ")}`, from.path);
+    throw kindUnexpected("type", `one of ${OPERATIONS.join(", ")}`, from.path);
   return createChangeCommand(buildPermissionKind(operation), setComment)(document, from);
 };
 
@@ -184,7 +184,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     "pg_create_function_permission",
     createAddCommand(FUNCTION_PERMISSION, (from) => {
-      refuseAdmin(from);
+      rejectAdmin(from);
       return {};
     }),
   ],

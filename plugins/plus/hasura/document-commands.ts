@@ -8,7 +8,7 @@ import {
   omitUndefined,
   pickArguments,
   requireList,
-  readList,
+  readListOrEmpty,
   objectMissing,
   removeEntry,
   requireText,
@@ -68,7 +68,7 @@ export const documentCommands: Commands = [
     "add_collection_to_allowlist",
     (document, from) => {
       const name = requireText(from, "collection");
-      const isThere = readList(document["query_collections"]).some(
+      const isThere = readListOrEmpty(document["query_collections"]).some(
         (collection) => readEntry(collection)["name"] === name,
       );
       if (!isThere) throw objectMissing(`${COLLECTION.description} "${name}"`, from.path);
@@ -106,7 +106,7 @@ export const documentCommands: Commands = [
     ({ sources }) => ({
       version: 3,
       // the connection settings of sources are kept
-      sources: readList(sources).map((source) => ({
+      sources: readListOrEmpty(sources).map((source) => ({
         ...omitUndefined({
           name: readEntry(source)["name"],
           kind: readEntry(source)["kind"],

@@ -1,20 +1,20 @@
 /** Metadata as a plain value, and functions that replace parts of it. */
 import {
   isJsonObject,
-  numberText,
+  getNumberText,
   writeJson,
   type Json,
   type JsonObject,
   type QualifiedName,
 } from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
-import { missingKey, metadataError, wrongKind } from "./errors.ts";
+import { keyMissing, metadataError, kindUnexpected } from "./errors.ts";
 
 export type Entry = JsonObject;
 
 export const readEntry = (value: Json | undefined): Entry => (isJsonObject(value) ? value : {});
 
-export const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const readListOrEmpty = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 /** Reads a name written as `name` or `{ schema, name }`. */
 export const readQualifiedName = (value: Json | undefined): QualifiedName | undefined => {
@@ -40,15 +40,15 @@ export const omitUndefined = (entry: Readonly<Record<string, Json | undefined>>)
   Object.fromEntries(Object.entries(entry).filter((pair): pair is [string, Json] => pair[1] !== undefined));
 
 /** Converts metadata of any version to version 3, with the keys of an export. @throws RelApiError */
-export const normalizeMetadata = (raw: Json): Entry => {
-  const envelope = readEntry(raw);
+export const normalizeMetadata = (rawMetadata: Json): Entry => {
+  const envelope = readEntry(rawMetadata);
   const { allow_list: allowList, ...top } = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
-  const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
+  const version = Number(getNumberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...otherMembers } = top;
   // a metadata folder has both keys in one file
   const actionMembers = isJsonObject(actions) ? actions : omitUndefined({ actions });
   const members = { ...otherMembers, ...actionMembers, ...(allowList === undefined ? {} : { allowlist: allowList }) };
-  if (version === 3) return { ...members, version: 3, sources: readList(top["sources"]) };
+  if (version === 3) return { ...members, version: 3, sources: readListOrEmpty(top["sources"]) };
   if (version !== 2)
     throw metadataError("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
   const source = omitUndefined({ name: "default", kind: "postgres", tables: tables ?? [], functions });
@@ -71,38 +71,38 @@ export type Commands = readonly (readonly [string, Command])[];
 export const pickArguments = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
   omitUndefined(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
 
-/** Refuses permissions for `admin`, because an administrator needs none. @throws RelApiError */
-export const refuseAdmin = (from: Arguments): void => {
+/** Rejects permissions for `admin`, because an administrator needs none. @throws RelApiError */
+export const rejectAdmin = (from: Arguments): void => {
   if (from.args["role"] === "admin")
     throw metadataError("validation-failed", 'role "admin" may do everything: it takes no permission', from.path);
 };
 
 export const requireText = ({ args, path }: Arguments, key: string): string => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, path);
-  if (typeof value !== "string" || value === "") throw wrongKind(key, "a string that is not empty", path);
+  if (value === undefined) throw keyMissing(key, path);
+  if (typeof value !== "string" || value === "") throw kindUnexpected(key, "a string that is not empty", path);
   return value;
 };
 
 export const requireName = ({ args, path }: Arguments, key: string): QualifiedName => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, path);
+  if (value === undefined) throw keyMissing(key, path);
   const name = readQualifiedName(value);
-  if (name === undefined) throw wrongKind(key, "a name, or an object with schema and name", path);
+  if (name === undefined) throw kindUnexpected(key, "a name, or an object with schema and name", path);
   return name;
 };
 
 export const requireEntry = ({ args, path }: Arguments, key: string): Entry => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, path);
-  if (!isJsonObject(value)) throw wrongKind(key, "an object", path);
+  if (value === undefined) throw keyMissing(key, path);
+  if (!isJsonObject(value)) throw kindUnexpected(key, "an object", path);
   return value;
 };
 
 export const requireList = ({ args, path }: Arguments, key: string): readonly Json[] => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, path);
-  if (!Array.isArray(value)) throw wrongKind(key, "a list", path);
+  if (value === undefined) throw keyMissing(key, path);
+  if (!Array.isArray(value)) throw kindUnexpected(key, "a list", path);
   return value;
 };
 
@@ -132,7 +132,7 @@ export const replaceEntry = (
   fits: (entry: Entry) => boolean,
   change: (entry: Entry | undefined) => Entry | undefined,
 ): Entry => {
-  const list = readList(owner[key]);
+  const list = readListOrEmpty(owner[key]);
   const at = list.findIndex((entry) => fits(readEntry(entry)));
   const next = change(at === -1 ? undefined : readEntry(list[at]));
   if (at === -1) return next === undefined ? owner : { ...owner, [key]: [...list, next] };
@@ -151,7 +151,7 @@ const readSourceName = (from: Arguments): string =>
 export const changeSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
   const name = readSourceName(from);
   // the settings contain the connection, so the first source exists without being added
-  const isFirst = readList(document["sources"]).length === 0 && name === "default";
+  const isFirst = readListOrEmpty(document["sources"]).length === 0 && name === "default";
   return replaceEntry(
     document,
     "sources",
@@ -221,7 +221,7 @@ const removeCustomType = (types: Json | undefined, name: string): Entry => {
   return Object.fromEntries(
     Object.entries(readEntry(types)).map(([list, items]) => [
       list,
-      readList(items).flatMap((item) => {
+      readListOrEmpty(items).flatMap((item) => {
         const type = readEntry(item);
         if (!has(typeName)(type)) return [item];
         return relationship === undefined ? [] : [replaceEntry(type, "relationships", has(relationship), removeEntry)];

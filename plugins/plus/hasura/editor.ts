@@ -5,7 +5,7 @@ import { writeJson, type PluginContext } from "../../../core/index.ts";
 import { copyProblems, metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
 import { reloadOthersService } from "../../database/api.ts";
 import { removeObject, readEntry, normalizeMetadata, type Entry } from "./document.ts";
-import { metadataReadOnly, metadataError, versionConflict } from "./errors.ts";
+import { metadataReadOnly, metadataError, versionOutdated } from "./errors.ts";
 import { encodeDependent, encodeProblem } from "./inconsistent-metadata.ts";
 import { recoverSource, runWithRecoveredSource, writeMetadata } from "./store.ts";
 
@@ -77,7 +77,7 @@ const findChangePath = ({ parts = [], path }: Change, before: Entry, problem: Me
 };
 
 /** @rule P-HAS-4 */
-const changeRefused = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
+const changeRejected = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
   const { allowedProblems, isDrop, isRename } = change;
   const path = findChangePath(change, before, problems[0]);
   const internal = problems.map((problem) => encodeProblem(problem, next));
@@ -152,17 +152,17 @@ export const createEditor = (context: PluginContext): Editor => {
     for (let cascades = 0; ; cascades++) {
       const bad = await tryDocument(source, next, isAllowed);
       if (bad.length === 0) return next;
-      if (change.cascades !== true || cascades === MAX_CASCADES) throw changeRefused(bad, change, before, next);
+      if (change.cascades !== true || cascades === MAX_CASCADES) throw changeRejected(bad, change, before, next);
       next = bad.reduce(removeObject, next);
     }
   };
 
   const applyChanges = async (source: MetadataSource, path: string, changes: readonly Change[]): Promise<void> => {
-    const { raw, files } = await source.read();
-    const before = normalizeMetadata(raw);
+    const { raw: rawMetadata, files } = await source.read();
+    const before = normalizeMetadata(rawMetadata);
     const current = hashVersion(before);
     const version = changes.find((change) => change.version !== undefined)?.version;
-    if (version !== undefined && version !== current) throw versionConflict(version, current);
+    if (version !== undefined && version !== current) throw versionOutdated(version, current);
     let next = before;
     let isTried = false;
     try {

@@ -14,10 +14,10 @@ export const metadataError = (
 ): RelApiError =>
   new MetadataApiError({ code, status, message, path, ...(internal === undefined ? {} : { facts: { internal } }) });
 
-export const missingKey = (key: string, path: string): RelApiError =>
+export const keyMissing = (key: string, path: string): RelApiError =>
   metadataError("parse-failed", `key "${key}" not found`, path);
 
-export const wrongKind = (key: string, kind: string, path: string): RelApiError =>
+export const kindUnexpected = (key: string, kind: string, path: string): RelApiError =>
   metadataError("parse-failed", `expected ${kind}`, `${path}.${key}`);
 
 /** @rule P-HAS-2 */
@@ -29,7 +29,7 @@ export const metadataReadOnly = (reason: string): RelApiError =>
   metadataError("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
 
 /** @rule P-HAS-3 */
-export const versionConflict = (sentVersion: number, current: number): RelApiError =>
+export const versionOutdated = (sentVersion: number, current: number): RelApiError =>
   metadataError(
     "conflict",
     `metadata resource version referenced (${sentVersion}) did not match current version`,

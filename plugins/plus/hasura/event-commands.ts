@@ -1,5 +1,5 @@
 /** Commands of the metadata API for event triggers and their events. @rule P-HAS-1 P-HAS-11 */
-import { numberText, writeJson, type Json } from "../../../core/index.ts";
+import { getNumberText, writeJson, type Json } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../../services/api.ts";
 import {
   changeObject,
@@ -8,7 +8,7 @@ import {
   omitUndefined,
   pickArguments,
   readEntry,
-  readList,
+  readListOrEmpty,
   removeEntry,
   replaceEntry,
   requireText,
@@ -16,7 +16,7 @@ import {
   type Commands,
   type Entry,
 } from "./document.ts";
-import { metadataError, missingKey, wrongKind } from "./errors.ts";
+import { metadataError, keyMissing, kindUnexpected } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const TRIGGER: ListedKind = {
@@ -28,7 +28,7 @@ const TRIGGER: ListedKind = {
 };
 
 const hasTrigger = (table: Entry, name: string): boolean =>
-  readList(table["event_triggers"]).some((trigger) => readEntry(trigger)["name"] === name);
+  readListOrEmpty(table["event_triggers"]).some((trigger) => readEntry(trigger)["name"] === name);
 
 /** Changes the table that has the event trigger, because the command does not name the table. */
 const changeTableOfTrigger: ListedKind["changeOwner"] = (document, from, change) => {
@@ -76,16 +76,16 @@ const MAX_LIMIT = 1000;
 
 export const readUuid = (from: Arguments, key: string): string => {
   const id = requireText(from, key);
-  if (!UUID.test(id)) throw wrongKind(key, "a UUID", from.path);
+  if (!UUID.test(id)) throw kindUnexpected(key, "a UUID", from.path);
   return id;
 };
 
 const readCount = ({ args, path }: Arguments, key: string, byDefault: number, max: number): number => {
   const argument = args[key];
   if (argument === undefined || argument === null) return byDefault;
-  const number = Number(numberText(argument) ?? Number.NaN);
+  const number = Number(getNumberText(argument) ?? Number.NaN);
   if (!Number.isInteger(number) || number < 0 || number > max)
-    throw wrongKind(key, `a whole number from 0 to ${max}`, path);
+    throw kindUnexpected(key, `a whole number from 0 to ${max}`, path);
   return number;
 };
 
@@ -138,7 +138,7 @@ export const createEventHandlers = (events: EventsService | undefined): Readonly
     pg_invoke_event_trigger: async (from) => {
       const { events, name, allowsManual } = findTrigger(from);
       const { payload } = from.args;
-      if (payload === undefined) throw missingKey("payload", from.path);
+      if (payload === undefined) throw keyMissing("payload", from.path);
       if (!allowsManual)
         throw metadataError("not-supported", `event trigger "${name}" does not have enable_manual`, from.path);
       return { event_id: await events.invoke(name, writeJson(payload)) };
@@ -153,7 +153,7 @@ export const createEventHandlers = (events: EventsService | undefined): Readonly
       const { events, name } = findTrigger(from);
       const { status = null } = from.args;
       if (status !== null && status !== "pending" && status !== "processed")
-        throw wrongKind("status", "pending or processed", from.path);
+        throw kindUnexpected("status", "pending or processed", from.path);
       const filter = status === null ? undefined : status === "pending" ? "pending" : "ended";
       return (await events.loadEvents(name, readWindow(from), filter)).map(writeEvent);
     },

@@ -14,17 +14,17 @@ import {
 import type { GqlEngine, GqlOperation, GqlStep } from "../../graphql/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { readEntry } from "./document.ts";
-import { missingKey, metadataError, wrongKind } from "./errors.ts";
+import { keyMissing, metadataError, kindUnexpected } from "./errors.ts";
 
 const VARIABLE_PREFIX = /^(?:x-(?:hasura|session)-)?/i;
 
 /** Returns the session of the role and the session variables in `user`, or an administrator's session if `user` names
  *  no role. */
-const buildSession = (user: Json | undefined, context: PluginContext): Session => {
-  if (user !== undefined && user !== null && !isJsonObject(user)) throw wrongKind("user", "an object", "$");
+const buildExplainedSession = (user: Json | undefined, context: PluginContext): Session => {
+  if (user !== undefined && user !== null && !isJsonObject(user)) throw kindUnexpected("user", "an object", "$");
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(readEntry(user))) {
-    if (typeof value !== "string") throw wrongKind(name, "a string", "$.user");
+    if (typeof value !== "string") throw kindUnexpected(name, "a string", "$.user");
     variables[name.toLowerCase().replace(VARIABLE_PREFIX, "x-session-")] = value;
   }
   const { "x-session-role": role = "admin" } = variables;
@@ -92,8 +92,8 @@ const explainField = async (
 
 const explainRequest = async (context: PluginContext, engine: GqlEngine, body: Json): Promise<Json> => {
   if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", "$");
-  if (body["query"] === undefined) throw missingKey("query", "$");
-  const session = buildSession(body["user"], context);
+  if (body["query"] === undefined) throw keyMissing("query", "$");
+  const session = buildExplainedSession(body["user"], context);
   const request = engine.readRequest(body["query"]);
   const document = await engine.prepare(request, session);
   const operation = document.bind();

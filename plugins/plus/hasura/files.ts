@@ -1,6 +1,6 @@
 /** Writes metadata as the files of a folder, in the layout of Hasura's command line, or as one file. @rule P-HAS-5 */
-import { isJsonObject, numberText, writeJson, type Json } from "../../../core/index.ts";
-import { readEntry, readList, readQualifiedName, omitKeys, type Entry } from "./document.ts";
+import { isJsonObject, getNumberText, writeJson, type Json } from "../../../core/index.ts";
+import { readEntry, readListOrEmpty, readQualifiedName, omitKeys, type Entry } from "./document.ts";
 import { metadataReadOnly, metadataError } from "./errors.ts";
 
 type Yaml = typeof import("yaml");
@@ -31,10 +31,10 @@ const ACTIONS = ["actions", "custom_types"] as const;
 const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...TOP_LEVEL_FILES.map(([, key]) => key)]);
 
 /** @throws RelApiError for strings that the loader would read as an include */
-const refuseIncludes = (value: Json): void => {
+const rejectIncludes = (value: Json): void => {
   if (typeof value === "string" && /^!include\s/.test(value))
     throw metadataError("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
-  if (Array.isArray(value) || isJsonObject(value)) Object.values(value).forEach(refuseIncludes);
+  if (Array.isArray(value) || isJsonObject(value)) Object.values(value).forEach(rejectIncludes);
 };
 
 /** Makes a name safe for a path, so that every table's file stays inside the folder. */
@@ -57,8 +57,8 @@ const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
   if (unknown !== undefined) throw metadataReadOnly(`a metadata folder has no file for "${unknown}"`);
   const files = new Map<string, Json>([["version.yaml", { version: 3 }]]);
   const nameFolder = createFileNamer();
-  const sources = readList(document["sources"]).map((raw): Entry => {
-    const source = readEntry(raw);
+  const sources = readListOrEmpty(document["sources"]).map((rawEntry): Entry => {
+    const source = readEntry(rawEntry);
     const folder = nameFolder(String(source["name"]));
     const fileEntry: Record<string, Json> = { ...source };
     for (const kind of ["table", "function"] as const) {
@@ -91,10 +91,10 @@ const toYaml = (yaml: Yaml, value: Json): string => {
   const rawNumber = {
     tag: "tag:yaml.org,2002:float",
     default: true,
-    identify: (item: unknown) => typeof item === "object" && numberText(item) !== undefined,
+    identify: (item: unknown) => typeof item === "object" && getNumberText(item) !== undefined,
     resolve: (text: string) => text,
     test: /^$/,
-    stringify: (item: { readonly value: unknown }) => numberText(item.value) ?? "null",
+    stringify: (item: { readonly value: unknown }) => getNumberText(item.value) ?? "null",
   };
   const text = yaml.stringify(value, { customTags: [rawNumber], aliasDuplicateObjects: false, lineWidth: 0 });
   const parsedValue = readYaml(yaml, text);
@@ -114,7 +114,7 @@ const readYaml = (yaml: Yaml, text: string): Json | undefined => {
 /** Returns the files that the folder must contain. `current` contains the existing files. @throws RelApiError */
 export const buildFolderFiles = async (document: Entry, current: Files): Promise<Files> => {
   const yaml = await import("yaml");
-  refuseIncludes(document);
+  rejectIncludes(document);
   const files = new Map<string, string>();
   for (const [path, value] of splitDocument(document)) {
     const text = current.get(path);
@@ -130,7 +130,7 @@ const isSameValue = (read: Json | undefined, value: Json): boolean =>
 
 /** Returns the content of a single metadata file, in its current format. @throws RelApiError */
 export const buildFileText = async (document: Entry, current: string): Promise<string> => {
-  refuseIncludes(document);
+  rejectIncludes(document);
   const isJson = current.trimStart().startsWith("{");
   const yaml = await import("yaml");
   const currentValue = readYaml(yaml, current);

@@ -1,10 +1,10 @@
 /** Metadata objects that do not fit the database, in Hasura's format. @rule P-HAS-9 */
 import type { Json } from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
-import { readEntry, hasName, isServedSource, readList, MEMBERS, formatName, type Entry } from "./document.ts";
+import { readEntry, hasName, isServedSource, readListOrEmpty, MEMBERS, formatName, type Entry } from "./document.ts";
 
 const findServedSource = (document: Entry): Entry =>
-  readEntry(readList(document["sources"]).map(readEntry).find(isServedSource));
+  readEntry(readListOrEmpty(document["sources"]).map(readEntry).find(isServedSource));
 
 const readSourceName = ({ name }: Readonly<Record<string, Json>>): string =>
   typeof name === "string" ? name : "default";
@@ -37,7 +37,7 @@ const formatReason = ({ type, owner, name, reason, detail: problemDetail, remote
 };
 
 const findByKey = (list: Json | undefined, key: string, value: string): Entry =>
-  readEntry(readList(list).find((entry) => readEntry(entry)[key] === value));
+  readEntry(readListOrEmpty(list).find((entry) => readEntry(entry)[key] === value));
 
 /** Returns the object as the arguments of the command that creates it. */
 const findDefinition = ({ type, owner, name = "", remoteType }: MetadataProblem, document: Entry): Json => {
@@ -56,16 +56,18 @@ const findDefinition = ({ type, owner, name = "", remoteType }: MetadataProblem,
     };
   }
   if (type === "inherited_role")
-    return readList(document["inherited_roles"]).find((role) => readEntry(role)["role_name"] === name) ?? { name };
+    return (
+      readListOrEmpty(document["inherited_roles"]).find((role) => readEntry(role)["role_name"] === name) ?? { name }
+    );
   if (owner === undefined) return { name };
   if (type === "function") return { function: { ...owner } };
   if (!isMember(type)) return { ...owner };
   const source = findServedSource(document);
   const table = readEntry(
-    readList(source["tables"]).find((tableEntry) => hasName(readEntry(tableEntry)["table"], owner)),
+    readListOrEmpty(source["tables"]).find((tableEntry) => hasName(readEntry(tableEntry)["table"], owner)),
   );
   const [list, key] = MEMBERS[type];
-  const entry = readEntry(readList(table[list]).find((member) => readEntry(member)[key] === name));
+  const entry = readEntry(readListOrEmpty(table[list]).find((member) => readEntry(member)[key] === name));
   return { comment: null, ...entry, [key]: name, source: readSourceName(source), table: { ...owner } };
 };
 

@@ -1,7 +1,7 @@
 /** Commands that track or untrack a list of objects. Objects that fail cause warnings, and the other objects take
  *  effect. @rule P-HAS-13 */
 import { RelApiError, type Json } from "../../../core/index.ts";
-import { formatName, readEntry, readItems, readList, requireName, type Arguments } from "./document.ts";
+import { formatName, readEntry, readItems, readListOrEmpty, requireName, type Arguments } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { metadataError, MetadataApiError } from "./errors.ts";
 
@@ -17,7 +17,7 @@ interface Item {
   readonly location: string;
 }
 
-/** Refuses a list that names an object twice. */
+/** Rejects a list that names an object twice. */
 const checkNames = (items: readonly Item[], kind: string, path: string): void => {
   const names = new Set<string>();
   const repeatedNames = new Set<string>();
@@ -33,7 +33,7 @@ const checkNames = (items: readonly Item[], kind: string, path: string): void =>
 /** Returns the reasons of an error by the names of the inconsistent objects. */
 const readReasons = ({ facts }: RelApiError): ReadonlyMap<Json | undefined, string> =>
   new Map(
-    readList(facts["internal"] as Json | undefined)
+    readListOrEmpty(facts["internal"] as Json | undefined)
       .map(readEntry)
       .map(({ name, reason }) => [name, String(reason)]),
   );
@@ -64,7 +64,7 @@ export const runListCommand = async (
   checkNames(items, single, path);
 
   const isStrict = args["allow_warnings"] === false;
-  const failedWithWarnings = (internal: Json): Error =>
+  const warningsForbidden = (internal: Json): Error =>
     metadataError("metadata-warnings", "failed due to metadata warnings", path, internal);
   const warnings: Json[] = [];
   const warn = ({ name }: Item, message: string): void => {
@@ -111,14 +111,14 @@ export const runListCommand = async (
     const reasons = readReasons(error);
     const inconsistent = new Set(open.filter(({ name }) => reasons.has(name)));
     if (inconsistent.size === 0) {
-      if (isStrict) throw failedWithWarnings(error.facts["internal"] as Json);
+      if (isStrict) throw warningsForbidden(error.facts["internal"] as Json);
       await changeSingly(open);
       break;
     }
     for (const item of inconsistent) warn(item, reasons.get(item.name) ?? error.message);
     open = open.filter((item) => !inconsistent.has(item));
   }
-  if (isStrict && warnings.length > 0) throw failedWithWarnings(warnings);
+  if (isStrict && warnings.length > 0) throw warningsForbidden(warnings);
   if (warnings.length > 0 && warnings.length === items.length)
     throw metadataError("invalid-configuration", `all ${single}s failed to ${operation}`, path, warnings);
   return { message: "success", ...(warnings.length === 0 ? {} : { warnings }) };

@@ -2,7 +2,7 @@
 import {
   objectMissing,
   readEntry,
-  readList,
+  readListOrEmpty,
   replaceEntry,
   requireText,
   type Arguments,
@@ -40,7 +40,7 @@ export const buildTopLevelKind = (list: string, key: string, description: string
 });
 
 const findList = ({ lists, key }: ListedKind, owner: Entry, name: string): string | undefined =>
-  lists.find((list) => readList(owner[list]).some((entry) => readEntry(entry)[key] === name));
+  lists.find((list) => readListOrEmpty(owner[list]).some((entry) => readEntry(entry)[key] === name));
 
 export const createAddCommand =
   (kind: ListedKind, buildEntry: (from: Arguments, owner: Entry) => Entry): Command =>

@@ -5,9 +5,9 @@ import {
   changeSource,
   pickArguments,
   requireList,
-  readList,
+  readListOrEmpty,
   objectMissing,
-  refuseAdmin,
+  rejectAdmin,
   removeEntry,
   requireText,
   type Commands,
@@ -36,7 +36,7 @@ const MODEL_PERMISSION: ListedKind = {
 
 const trackNativeQuery = createAddCommand(NATIVE_QUERY, (from, source) => {
   const returns = requireText(from, "returns");
-  if (!readList(source["logical_models"]).some((model) => readEntry(model)["name"] === returns))
+  if (!readListOrEmpty(source["logical_models"]).some((model) => readEntry(model)["name"] === returns))
     throw objectMissing(`logical model "${returns}"`, from.path);
   return {
     code: requireText(from, "code"),
@@ -54,7 +54,7 @@ const trackNativeQuery = createAddCommand(NATIVE_QUERY, (from, source) => {
 });
 
 const untrackLogicalModel = createChangeCommand(LOGICAL_MODEL, ({ name }, from, source) => {
-  const user = readList(source["native_queries"]).find((query) => readEntry(query)["returns"] === name);
+  const user = readListOrEmpty(source["native_queries"]).find((query) => readEntry(query)["returns"] === name);
   if (user === undefined) return undefined;
   throw metadataError(
     "dependency-error",
@@ -77,7 +77,7 @@ export const nativeQueryCommands: Commands = [
   [
     "pg_create_logical_model_select_permission",
     createAddCommand(MODEL_PERMISSION, (from) => {
-      refuseAdmin(from);
+      rejectAdmin(from);
       return { permission: requireEntry(from, "permission"), ...pickArguments(from, "comment") };
     }),
   ],

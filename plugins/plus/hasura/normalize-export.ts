@@ -3,13 +3,13 @@
  * stays unchanged. @rule P-HAS-10
  */
 import { isJsonObject, type Json } from "../../../core/index.ts";
-import { readEntry, readList, MEMBERS, readQualifiedName, type Entry } from "./document.ts";
+import { readEntry, readListOrEmpty, MEMBERS, readQualifiedName, type Entry } from "./document.ts";
 
 /** Compares by code points, as Hasura sorts strings. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const sortEntries = (list: Json | undefined, readKey: (entry: Entry) => string): readonly Json[] =>
-  readList(list).toSorted((a, b) => compare(readKey(readEntry(a)), readKey(readEntry(b))));
+  readListOrEmpty(list).toSorted((a, b) => compare(readKey(readEntry(a)), readKey(readEntry(b))));
 
 const createTextReader =
   (key: string) =>
@@ -90,7 +90,7 @@ const normalizeSource = (entry: Entry): Entry => ({
 
 export const normalizeForExport = (document: Entry): Entry => ({
   ...document,
-  sources: readList(document["sources"]).map((source) => normalizeSource(readEntry(source))),
+  sources: readListOrEmpty(document["sources"]).map((source) => normalizeSource(readEntry(source))),
   ...(Array.isArray(document["inherited_roles"])
     ? { inherited_roles: sortEntries(document["inherited_roles"], createTextReader("role_name")) }
     : {}),

@@ -11,8 +11,8 @@ import {
   omitUndefined,
   pickArguments,
   readEntry,
-  readList,
-  refuseAdmin,
+  readListOrEmpty,
+  rejectAdmin,
   removeEntry,
   requireEntry,
   requireName,
@@ -22,7 +22,7 @@ import {
   type Commands,
   type Entry,
 } from "./document.ts";
-import { metadataError, wrongKind } from "./errors.ts";
+import { metadataError, kindUnexpected } from "./errors.ts";
 import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const REMOTE_SCHEMA = buildTopLevelKind("remote_schemas", "name", "remote schema with name");
@@ -62,7 +62,7 @@ const changeRelationship = (change: Parameters<typeof createChangeCommand>[1]): 
 const TYPE_RELATIONSHIP: ListedKind = {
   changeOwner: (document, from, change) => {
     const [remote, typeName] = [requireText(from, "remote_schema"), requireText(from, "type_name")];
-    if (!readList(document["remote_schemas"]).some((remoteSchema) => readEntry(remoteSchema)["name"] === remote))
+    if (!readListOrEmpty(document["remote_schemas"]).some((remoteSchema) => readEntry(remoteSchema)["name"] === remote))
       throw objectMissing(`remote schema with name "${remote}"`, from.path);
     return changeRemoteType(document, { remote, typeName }, change);
   },
@@ -115,7 +115,7 @@ export const remoteSchemaCommands: Commands = [
   [
     "add_remote_schema_permissions",
     createAddCommand(PERMISSION, (from) => {
-      refuseAdmin(from);
+      rejectAdmin(from);
       return { definition: requireEntry(from, "definition"), ...pickArguments(from, "comment") };
     }),
   ],
@@ -156,7 +156,7 @@ export const renewRemoteSchemas = async (
 ): Promise<void> => {
   const { reload_remote_schemas: selection = false } = args;
   if (typeof selection !== "boolean" && !Array.isArray(selection))
-    throw wrongKind("reload_remote_schemas", "a boolean or a list", path);
-  const names = selection === true ? (control?.names() ?? []) : readList(selection);
+    throw kindUnexpected("reload_remote_schemas", "a boolean or a list", path);
+  const names = selection === true ? (control?.names() ?? []) : readListOrEmpty(selection);
   for (const name of names) await renewRemoteSchema(control, { args: readEntry({ name }), path });
 };

@@ -1,10 +1,10 @@
 /** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
-import { isJsonObject, RelApiError, numberText, type Json, type Logger } from "../../../core/index.ts";
+import { isJsonObject, RelApiError, getNumberText, type Json, type Logger } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
 import { removeObject, readEntry, normalizeMetadata, type Arguments, type Command, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { createEventHandlers } from "./event-commands.ts";
-import { missingKey, metadataError, wrongKind } from "./errors.ts";
+import { keyMissing, metadataError, kindUnexpected } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
 import { isListCommand, runListCommand } from "./list-commands.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
@@ -22,8 +22,8 @@ const MAX_BULK_DEPTH = 5;
 
 const readWholeNumber = (value: Json | undefined, key: string, at: string): number | undefined => {
   if (value === undefined || value === null) return undefined;
-  const number = Number(numberText(value) ?? Number.NaN);
-  if (!Number.isSafeInteger(number)) throw wrongKind(key, "a whole number", at);
+  const number = Number(getNumberText(value) ?? Number.NaN);
+  if (!Number.isSafeInteger(number)) throw kindUnexpected(key, "a whole number", at);
   return number;
 };
 
@@ -31,12 +31,12 @@ const readWholeNumber = (value: Json | undefined, key: string, at: string): numb
 const parseRequest = (body: Json, at: string): CommandRequest => {
   if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args = {} } = body;
-  if (type === undefined) throw missingKey("type", at);
-  if (typeof type !== "string") throw wrongKind("type", "a string", at);
+  if (type === undefined) throw keyMissing("type", at);
+  if (typeof type !== "string") throw kindUnexpected("type", "a string", at);
   const resourceVersion = readWholeNumber(body["resource_version"], "resource_version", at);
   // the arguments of a bulk request are a list
   const list = Array.isArray(args) ? { args: { items: args } } : { args: readEntry(args) };
-  if (!Array.isArray(args) && !isJsonObject(args)) throw wrongKind("args", "an object or a list", at);
+  if (!Array.isArray(args) && !isJsonObject(args)) throw kindUnexpected("args", "an object or a list", at);
   return {
     type,
     version: readWholeNumber(body["version"], "version", at) ?? 1,
@@ -52,7 +52,7 @@ const parseItems = ({ args, path }: CommandRequest): readonly CommandRequest[] =
   return items.map((item: Json, i) => parseRequest(item, `${path}[${i}]`));
 };
 
-const unknownCommand = ({ type, path }: CommandRequest): RelApiError =>
+const commandUnknown = ({ type, path }: CommandRequest): RelApiError =>
   metadataError("parse-failed", `unknown metadata command "${type}"`, path.replace(/args$/, "type"));
 
 const SUCCESS: Json = { message: "success" };
@@ -115,7 +115,7 @@ const buildChange = (request: CommandRequest, report: ReportUnknownKey): Change 
 /** @throws RelApiError if the request makes no change, or several */
 const requireChange = (request: CommandRequest, report: ReportUnknownKey): Change => {
   const change = buildChange(request, report);
-  if (change === undefined) throw unknownCommand(request);
+  if (change === undefined) throw commandUnknown(request);
   return change;
 };
 
@@ -265,7 +265,7 @@ export const answerRequest = async (
       return type === "replace_metadata" && version === 2 ? describeConsistency() : SUCCESS;
     }
     const handler = Object.hasOwn(handlers, type) ? handlers[type] : undefined;
-    if (handler === undefined) throw unknownCommand(request);
+    if (handler === undefined) throw commandUnknown(request);
     return handler(request);
   };
 
@@ -285,16 +285,16 @@ export const answerRequest = async (
     }
     if (request.type === "bulk_atomic" && changes === undefined)
       throw metadataError("not-supported", "bulk_atomic takes changes of the metadata only", request.path);
-    const answers: Json[] = [];
+    const results: Json[] = [];
     for (const item of items) {
       try {
-        answers.push(await runRequest(item, depth - 1));
+        results.push(await runRequest(item, depth - 1));
       } catch (error) {
         if (!keepsGoing || !(error instanceof RelApiError)) throw error;
-        answers.push(encode(error));
+        results.push(encode(error));
       }
     }
-    return answers;
+    return results;
   };
 
   return runRequest(parseRequest(body, "$"), MAX_BULK_DEPTH);

@@ -3,7 +3,7 @@
  */
 import {
   isJsonObject,
-  catalogText,
+  trustedSql,
   definePlugin,
   RelApiError,
   type Exchange,
@@ -16,13 +16,13 @@ import { createAdminSurface } from "./admin-surface.ts";
 import {
   readEntry,
   isServedSource,
-  readList,
+  readListOrEmpty,
   normalizeMetadata,
   objectMissing,
   requireText,
   type Arguments,
 } from "./document.ts";
-import { missingKey, metadataError, wrongKind } from "./errors.ts";
+import { keyMissing, metadataError, kindUnexpected } from "./errors.ts";
 import { runSqlSettings } from "./settings.ts";
 
 const MAX_BULK = 1000;
@@ -36,7 +36,7 @@ const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)
 /** Returns the name of the source that is served. */
 const findServedSourceName = async (context: PluginContext): Promise<Json> => {
   const read = await context.use(metadataSourceService)?.read();
-  const sources = read === undefined ? [] : readList(normalizeMetadata(read.raw)["sources"]).map(readEntry);
+  const sources = read === undefined ? [] : readListOrEmpty(normalizeMetadata(read.raw)["sources"]).map(readEntry);
   return sources.find(isServedSource)?.["name"] ?? "default";
 };
 
@@ -44,13 +44,13 @@ const runScript = async (context: PluginContext, exchange: Exchange, from: Argum
   const { args, path } = from;
   const text = requireText(from, "sql");
   const { read_only: readOnly = false } = args;
-  if (typeof readOnly !== "boolean") throw wrongKind("read_only", "a boolean", path);
+  if (typeof readOnly !== "boolean") throw kindUnexpected("read_only", "a boolean", path);
   if (args["source"] !== undefined && args["source"] !== null) {
     const source = requireText(from, "source");
     if (source !== (await findServedSourceName(context))) throw objectMissing(`source with name "${source}"`, path);
   }
   try {
-    const results = await context.script(catalogText(text), {
+    const results = await context.script(trustedSql(text), {
       access: readOnly ? "read only" : "read write",
       onDisconnect: (listener) => exchange.onDisconnect(listener),
     });
@@ -77,17 +77,17 @@ const runScript = async (context: PluginContext, exchange: Exchange, from: Argum
 const answerRequest = async (context: PluginContext, exchange: Exchange, body: Json, at = "$"): Promise<Json> => {
   if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args } = body;
-  if (type === undefined) throw missingKey("type", at);
+  if (type === undefined) throw keyMissing("type", at);
   if (type === "run_sql") {
-    if (!isJsonObject(args)) throw wrongKind("args", "an object", at);
+    if (!isJsonObject(args)) throw kindUnexpected("args", "an object", at);
     return runScript(context, exchange, { args, path: `${at}.args` });
   }
   if ((type === "bulk" || type === "concurrent_bulk") && at === "$") {
-    if (!Array.isArray(args) || args.length > MAX_BULK) throw wrongKind("args", `a list of up to ${MAX_BULK}`, at);
-    const answers: Json[] = [];
+    if (!Array.isArray(args) || args.length > MAX_BULK) throw kindUnexpected("args", `a list of up to ${MAX_BULK}`, at);
+    const results: Json[] = [];
     for (const [i, command] of (args as readonly Json[]).entries())
-      answers.push(await answerRequest(context, exchange, command, `$.args[${i}]`));
-    return answers;
+      results.push(await answerRequest(context, exchange, command, `$.args[${i}]`));
+    return results;
   }
   throw metadataError("parse-failed", "expected one of run_sql and, not inside itself, bulk", `${at}.type`);
 };

@@ -14,7 +14,7 @@ import {
   omitUndefined,
   pickArguments,
   readEntry,
-  readList,
+  readListOrEmpty,
   removeEntry,
   requireText,
   type Arguments,
@@ -22,7 +22,7 @@ import {
   type Commands,
   type Entry,
 } from "./document.ts";
-import { metadataError, missingKey, wrongKind } from "./errors.ts";
+import { metadataError, keyMissing, kindUnexpected } from "./errors.ts";
 import { readUuid, readWindow } from "./event-commands.ts";
 import { buildTopLevelKind, createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
@@ -59,8 +59,8 @@ const createTrigger: Command = (document, from) => {
   const { args, path } = from;
   requireText(from, "name");
   requireText(from, "schedule");
-  if (args["include_in_metadata"] === undefined) throw missingKey("include_in_metadata", path);
-  if (typeof args["include_in_metadata"] !== "boolean") throw wrongKind("include_in_metadata", "a boolean", path);
+  if (args["include_in_metadata"] === undefined) throw keyMissing("include_in_metadata", path);
+  if (typeof args["include_in_metadata"] !== "boolean") throw kindUnexpected("include_in_metadata", "a boolean", path);
   return addTrigger(document, from);
 };
 
@@ -84,29 +84,29 @@ const readTime = (from: Arguments, key: string): Date => {
   const text = requireText(from, key);
   const at = new Date(text);
   if (!TIME.test(text) || Number.isNaN(at.getTime()) || !isCalendarDay(text.slice(0, "2026-12-24".length)))
-    throw wrongKind(key, "a time in ISO 8601 with its zone, such as 2026-12-24T18:00:00Z", from.path);
+    throw kindUnexpected(key, "a time in ISO 8601 with its zone, such as 2026-12-24T18:00:00Z", from.path);
   return at;
 };
 
 const readIsCron = (from: Arguments): boolean => {
   const type = requireText(from, "type");
-  if (type !== "cron" && type !== "one_off") throw wrongKind("type", "cron or one_off", from.path);
+  if (type !== "cron" && type !== "one_off") throw kindUnexpected("type", "cron or one_off", from.path);
   return type === "cron";
 };
 
 const readStatuses = ({ args, path }: Arguments): readonly ScheduledEventStatus[] | undefined => {
   const { status = null } = args;
   if (status === null) return undefined;
-  const list = readList(status);
+  const list = readListOrEmpty(status);
   const knownStatuses = STATUSES.filter((knownStatus) => list.includes(knownStatus));
   if (!Array.isArray(status) || knownStatuses.length !== new Set(list).size)
-    throw wrongKind("status", `a list of ${STATUSES.join(", ")}`, path);
+    throw kindUnexpected("status", `a list of ${STATUSES.join(", ")}`, path);
   return knownStatuses;
 };
 
 const readCounts = ({ args, path }: Arguments): boolean => {
   const { get_rows_count: counts = false } = args;
-  if (typeof counts !== "boolean") throw wrongKind("get_rows_count", "a boolean", path);
+  if (typeof counts !== "boolean") throw kindUnexpected("get_rows_count", "a boolean", path);
   return counts;
 };
 
@@ -130,7 +130,7 @@ const encodeEvent = (event: LoggedScheduledEvent, trigger: string | undefined): 
     ...common,
     webhook_conf: definition["webhook"] ?? definition["webhook_from_env"] ?? null,
     retry_conf: { ...DEFAULT_RETRY, ...readEntry(definition["retry_conf"]) },
-    header_conf: readList(definition["headers"]),
+    header_conf: readListOrEmpty(definition["headers"]),
     payload: definition["payload"] ?? null,
     comment: definition["comment"] ?? null,
   };
@@ -153,7 +153,7 @@ export const createScheduleHandlers = (
     if (!isCron) return { trigger: undefined, ...(id === undefined ? {} : { id }) };
     const trigger = requireText(from, "trigger_name");
     const document = await loadDocument();
-    if (!readList(document[LIST]).some((entry) => readEntry(entry)["name"] === trigger))
+    if (!readListOrEmpty(document[LIST]).some((entry) => readEntry(entry)["name"] === trigger))
       throw triggerMissing(trigger, from);
     return { trigger, ...(id === undefined ? {} : { id }) };
   };
@@ -190,7 +190,7 @@ export const createScheduleHandlers = (
     get_cron_triggers: async () => {
       const document = await loadDocument();
       return {
-        cron_triggers: readList(document[LIST]).map((trigger) => {
+        cron_triggers: readListOrEmpty(document[LIST]).map((trigger) => {
           const entry = readEntry(trigger);
           return { headers: [], ...entry, retry_conf: { ...DEFAULT_RETRY, ...readEntry(entry["retry_conf"]) } };
         }),

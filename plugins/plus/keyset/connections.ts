@@ -9,14 +9,15 @@ import { buildRootConnections, buildRowConnection } from "./fields.ts";
 import { functions } from "./ids.ts";
 
 /** The plan functions and aggregates of connections. This plugin adds no field. @rule P-RLY-4 P-RLY-6 */
-export const connections = definePlugin({
-  name: "connections",
+export const cursorConnections = definePlugin({
+  name: "cursor-connections",
   requires: ["aggregate-embeds"],
   functions,
   aggregates,
   apply: (hooks) => {
-    hooks.transformPlan.tap({ name: "connections", stage: Stage.late, keepsRows: true }, (plan, { surface, model }) =>
-      surface === "graphql" ? fitToLimit(plan, model) : plan,
+    hooks.transformPlan.tap(
+      { name: "cursor-connections", stage: Stage.late, keepsRows: true },
+      (plan, { surface, model }) => (surface === "graphql" ? fitToLimit(plan, model) : plan),
     );
   },
 });
@@ -24,7 +25,7 @@ export const connections = definePlugin({
 /** Adds connections with cursors to `/v1/graphql`. @rule P-CUR-7 P-CUR-8 */
 export const graphqlConnections = definePlugin({
   name: "graphql-connections",
-  requires: ["connections", "graphql-queries"],
+  requires: ["cursor-connections", "graphql-queries"],
   stage: Stage.late, // connections are added beside fields that must already exist
   apply: (hooks) => {
     hooks.buildGqlField.tap("graphql-connections", (fields: GqlFields, field: GqlFieldContext) => {

@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import {
   definePlugin,
-  ident,
-  nameKey,
-  join,
-  literal,
+  quoteIdentifier,
+  buildNameKey,
+  joinSql,
+  quoteLiteral,
   parseJson,
   sql,
   Stage,
@@ -32,9 +32,9 @@ type Pair = readonly [name: string, value: string];
 /**
  * Separators that cannot occur in JSON, and their SQL, which is written with escapes so that statements stay readable.
  */
-const BETWEEN_ROWS = "\u0001";
-const BEHIND_ROWS = "\u0002";
-const [BETWEEN_ROWS_SQL, BEHIND_ROWS_SQL] = [sql`pg_catalog.chr(1)`, sql`pg_catalog.chr(2)`];
+const ROW_SEPARATOR = "\u0001";
+const PART_SEPARATOR = "\u0002";
+const [ROW_SEPARATOR_SQL, PART_SEPARATOR_SQL] = [sql`pg_catalog.chr(1)`, sql`pg_catalog.chr(2)`];
 
 /** Internal media types of the plans. They have no slash, so no client can request them. */
 const PAGE_MEDIA = new Map([
@@ -103,7 +103,7 @@ const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest |
   const order = readSingleValue(pairs, "order") ?? "";
   const limit = readSingleValue(pairs, "limit");
   const cursor = cursorPair[1] === "" ? undefined : decodeCursor(cursorPair[1]);
-  if (cursor !== undefined && (nameKey(cursor.relation) !== nameKey(relation) || cursor.order !== order))
+  if (cursor !== undefined && (buildNameKey(cursor.relation) !== buildNameKey(relation) || cursor.order !== order))
     throw cursorInvalid("It belongs to another table or order");
   return {
     pairs,
@@ -202,13 +202,13 @@ interface PageRows {
 }
 
 const parsePageRows = (body: string): PageRows => {
-  const [rows = "", facts = "", keys = ""] = body.split(BEHIND_ROWS);
-  const texts = rows === "" ? [] : rows.split(BETWEEN_ROWS);
+  const [rows = "", details = "", keys = ""] = body.split(PART_SEPARATOR);
+  const texts = rows === "" ? [] : rows.split(ROW_SEPARATOR);
   // `compilePage` wrote this JSON
   return {
     rows: texts,
     keys: JSON.parse(keys) as PageRows["keys"],
-    ...(JSON.parse(facts) as Pick<PageRows, "members" | "cap">),
+    ...(JSON.parse(details) as Pick<PageRows, "members" | "cap">),
   };
 };
 
@@ -302,11 +302,11 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   const members = (read.orderBy ?? []).map(({ expression }) => findMember(model, read, expression) ?? null);
   const row = buildRow(outputs.filter((name) => !name.startsWith(HIDDEN_KEY_PREFIX)));
   const compileKeysAt = (position: Sql): Sql =>
-    sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${position}]`))})`;
-  const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(compileKeysAt));
-  return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${BETWEEN_ROWS_SQL}), ${BEHIND_ROWS_SQL}, ${literal(
+    sql`pg_catalog.json_build_array(${joinSql(keys.map((name) => sql`(pg_catalog.array_agg(${quoteIdentifier(rowAlias, name)}::pg_catalog.text))[${position}]`))})`;
+  const ends = joinSql([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(compileKeysAt));
+  return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${ROW_SEPARATOR_SQL}), ${PART_SEPARATOR_SQL}, ${quoteLiteral(
     JSON.stringify({ members, cap: read.cap ?? null }),
-  )}, ${BEHIND_ROWS_SQL}, pg_catalog.json_build_array(${ends}))`;
+  )}, ${PART_SEPARATOR_SQL}, pg_catalog.json_build_array(${ends}))`;
 };
 
 /** Adds pages that begin after a row to REST: `?cursor=`. @rule P-CUR-1 … P-CUR-6 */

@@ -1,11 +1,9 @@
 /** Connections as fields of the query root and of rows. */
 import type { GraphQLObjectType } from "graphql";
-import type { Relation } from "../../../core/index.ts";
+import { getQualifiedName } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { planConnection } from "./connection-read.ts";
 import { buildConnectionArguments, getConnectionType, findKeyedTable, nonNull } from "./connection-types.ts";
-
-export const getQualifiedName = ({ schema, name }: Relation) => ({ schema, name });
 
 /** Adds a connection to the query root for each list of a table. @rule P-RLY-2 P-CUR-7 */
 export const buildRootConnections = (fields: GqlFields, { build }: GqlFieldContext): GqlFields => {

@@ -1,10 +1,10 @@
 /** Global ids and cursors: base64 of JSON, written by SQL and read here. */
 import {
-  literal,
-  numberText,
+  quoteLiteral,
+  getNumberText,
   RelApiError,
   sql,
-  join,
+  joinSql,
   type Json,
   type PgType,
   type PlanFunction,
@@ -19,18 +19,18 @@ interface GlobalId {
   readonly key: readonly string[];
 }
 
-const invalidInput = (message: string, path: string): RelApiError =>
+const inputInvalid = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
 /** @rule P-RLY-3 */
-export const idInvalid = (): RelApiError => invalidInput("the global id is invalid", "$.selectionSet.node.args.id");
+export const idInvalid = (): RelApiError => inputInvalid("the global id is invalid", "$.selectionSet.node.args.id");
 
 /** @rule P-RLY-5 */
-export const windowInvalid = (message: string, path: string): RelApiError => invalidInput(message, path);
+export const windowInvalid = (message: string, path: string): RelApiError => inputInvalid(message, path);
 
 /** Returns a key value as a string that its type accepts. */
 const encodeKeyValue = (value: Json): string | undefined =>
-  typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
+  typeof value === "string" ? value : typeof value === "boolean" ? String(value) : getNumberText(value);
 
 /** @throws RelApiError @rule P-RLY-3 */
 export const decodeId = (text: string, parse: (json: string) => Json): GlobalId => {
@@ -38,7 +38,7 @@ export const decodeId = (text: string, parse: (json: string) => Json): GlobalId 
   const key = values.map(encodeKeyValue);
   const isRight =
     version !== undefined &&
-    numberText(version) === "1" &&
+    getNumberText(version) === "1" &&
     typeof schema === "string" &&
     typeof name === "string" &&
     key.every((value) => value !== undefined && !value.includes("\u0000"));
@@ -99,9 +99,9 @@ export const decodeConnectionCursor = (text: string, form: string, terms: number
 };
 
 const compileBase64 = (json: Sql): Sql =>
-  sql`pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to((${json})::pg_catalog.text, 'UTF8'), 'base64'), ${literal("\n")}, '')`;
+  sql`pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to((${json})::pg_catalog.text, 'UTF8'), 'base64'), ${quoteLiteral("\n")}, '')`;
 
-const compileArray = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${join(values)})`;
+const compileArray = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${joinSql(values)})`;
 
 /**
  * Computes a global id from the first value of the key. The operands are the schema and name of the table, and the
@@ -128,7 +128,7 @@ export const functions: readonly PlanFunction[] = [
     // a function accepts only 100 arguments, so the values are passed in an array
     compile: (first, _model, [form, ...otherTerms] = []) => {
       const texts = [form ?? first, first, ...otherTerms].map((value) => sql`(${value})::pg_catalog.text`);
-      return compileBase64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);
+      return compileBase64(sql`pg_catalog.array_to_json(array[${joinSql(texts)}])`);
     },
   },
   { name: SIZE, builtIn: [], compile: (_first, _model, [size] = []) => size ?? sql`null::int4` },

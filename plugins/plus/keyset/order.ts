@@ -1,4 +1,5 @@
 /** The order of a page in REST syntax, and a position in it. */
+import { quoteRestValue } from "../../rest/api.ts";
 import type { KeysetPosition } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
@@ -20,8 +21,6 @@ const splitTerms = (order: string): readonly string[] => {
 
 const unquote = (field: string): string => (field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, "$1") : field);
 
-const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
-
 /** Returns the fields of `order`, followed by the key columns that it lacks, in filter syntax: `title`, `"a.b"`,
  *  `data->>a`. @throws RelApiError for terms that filters cannot express */
 export const parseOrderFields = (order: string, primaryKey: readonly string[]): readonly string[] => {
@@ -31,7 +30,7 @@ export const parseOrderFields = (order: string, primaryKey: readonly string[]): 
     return field;
   });
   const columnNames = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
-  return [...fields, ...primaryKey.filter((column) => !columnNames.has(column)).map(quote)];
+  return [...fields, ...primaryKey.filter((column) => !columnNames.has(column)).map(quoteRestValue)];
 };
 
 /** Parameter names that are never filters. */
@@ -54,7 +53,7 @@ export const encodePosition = (
     return names.map((name, i) => [name, values[i] == null ? "is.null" : `eq.${values[i]}`]);
   const parts = fields.map((field, i) => {
     const value = values[i] ?? null;
-    return value === null ? `${field}.is.null` : `${field}.eq.${quote(value)}`;
+    return value === null ? `${field}.is.null` : `${field}.eq.${quoteRestValue(value)}`;
   });
   return [["and", `(${parts.join()})`]];
 };

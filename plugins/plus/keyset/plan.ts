@@ -33,7 +33,7 @@ const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean
         isAggregated({ embeds } as Registry, output.read.output)),
   );
 
-/** Refuses a term whose value cannot be compared with a filter. @rule P-CUR-4 */
+/** Rejects a term whose value cannot be compared with a filter. @rule P-CUR-4 */
 const checkTerm = (model: Model, relation: Relation, expression: Expression): void => {
   if (expression.kind !== "column" && expression.kind !== "computed")
     throw pageImpossible(

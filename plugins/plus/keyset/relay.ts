@@ -1,6 +1,7 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification requires, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
 import {
+  getQualifiedName,
   findBaseType,
   findColumn,
   definePlugin,
@@ -16,7 +17,7 @@ import {
   type GqlFields,
   type GqlVariant,
 } from "../../graphql/api.ts";
-import { getQualifiedName, buildRootConnections, buildRowConnection } from "./fields.ts";
+import { buildRootConnections, buildRowConnection } from "./fields.ts";
 import { ID, idFunction, idInvalid, isPossibleValue, decodeId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
 import { findKeyedTable, Node } from "./connection-types.ts";
@@ -127,7 +128,7 @@ const buildVariant = (parse: ParseJson): GqlVariant => ({
 /** Serves the tables as the Relay specification requires: `POST /v1beta1/relay`. @rule P-RLY-1 … P-RLY-7 */
 export const relay = definePlugin({
   name: "relay",
-  requires: ["connections"],
+  requires: ["cursor-connections"],
   // this path must match before the paths of that plugin
   before: ["graphql"],
   functions: [idFunction],

@@ -20,9 +20,9 @@ export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: 
 };
 
 /** Quotes the value of a header parameter. */
-const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const quoteHeaderParameter = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** Returns the challenge header of a 401: the reason of the refusal, and the URL of the metadata. `path` is the
+/** Returns the challenge header of a 401: the reason of the rejection, and the URL of the metadata. `path` is the
  *  resource below the mount. */
 export const buildChallenge = (
   { mcpResourceUrl }: Options,
@@ -33,9 +33,10 @@ export const buildChallenge = (
   if (mcpResourceUrl !== undefined) {
     const url = new URL(mcpResourceUrl);
     url.pathname = url.pathname.slice(0, -path.length) + WELL_KNOWN + path;
-    parameters.push(`resource_metadata=${quote(url.href)}`);
+    parameters.push(`resource_metadata=${quoteHeaderParameter(url.href)}`);
   }
-  if (reason !== undefined) parameters.push('error="invalid_token"', `error_description=${quote(reason)}`);
+  if (reason !== undefined)
+    parameters.push('error="invalid_token"', `error_description=${quoteHeaderParameter(reason)}`);
   return ["WWW-Authenticate", parameters.length === 0 ? "Bearer" : `Bearer ${parameters.join(", ")}`];
 };
 

@@ -2,9 +2,9 @@
  * `POST /mcp`: the Model Context Protocol, through which language models read the database with the rights of one role.
  */
 import {
-  createCurrentOriginPolicy,
+  createOriginPolicyGetter,
   definePlugin,
-  isNestedDeeper,
+  exceedsJsonDepth,
   type Answer,
   type Exchange,
   type Headers as HeaderList,
@@ -27,7 +27,7 @@ const MAX_DEPTH = 64;
 /** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
-const REFUSED_REQUEST = -32001;
+const REJECTED_REQUEST = -32001;
 
 /** Builds an answer. The protocol names the content type without a charset. */
 const buildMessageAnswer = (status: number, body: string, addedHeaders: HeaderList = []): Answer => ({
@@ -43,7 +43,7 @@ const buildRpcError = (status: number, code: number, message: string, addedHeade
 const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
   if (bytes.length > MAX_MESSAGE_BYTES) return buildRpcError(413, INVALID_REQUEST, "the message is too large");
   const text = bytes.toString("utf8");
-  if (isNestedDeeper(text, MAX_DEPTH)) return buildRpcError(400, INVALID_REQUEST, "the message is nested too deeply");
+  if (exceedsJsonDepth(text, MAX_DEPTH)) return buildRpcError(400, INVALID_REQUEST, "the message is nested too deeply");
   try {
     const message: unknown = JSON.parse(text);
     // the protocol no longer has batches, and each entry would count as a request
@@ -66,12 +66,12 @@ const buildTransportRequest = (exchange: Exchange): Request => {
   return new Request(`http://localhost${PATH}`, { method: "POST", headers });
 };
 
-/** Returns the reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
+/** Returns the reason why a token was rejected, in a form that a header can carry. @rule R-AUT-9 */
 const findTokenError = (code: string, message: string): string | undefined =>
   code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
-  const policy = createCurrentOriginPolicy(() => context.options.mcpAllowedOrigins);
+  const policy = createOriginPolicyGetter(() => context.options.mcpAllowedOrigins);
   /** Returns whether the origin may send requests. After DNS rebinding, a page still sends its own origin. Programs
    *  send no origin. @rule P-MCP-7 */
   const isAllowed = (origin: string | undefined): boolean =>
@@ -87,12 +87,12 @@ const createSurface = (context: PluginContext): Surface => {
       const { method, path } = exchange;
       if (path !== PATH) return describeResource(context.options, exchange);
       if (!isAllowed(exchange.header("origin")))
-        return buildRpcError(403, REFUSED_REQUEST, "pages of this origin are not allowed");
+        return buildRpcError(403, REJECTED_REQUEST, "pages of this origin are not allowed");
       if (method === "POST") return undefined;
       // the server keeps no state between requests, so no stream can be opened and no session ended
       return method === "OPTIONS"
         ? { status: 204, headers: [["Allow", "OPTIONS, POST"]] }
-        : buildRpcError(405, REFUSED_REQUEST, "method not allowed", [["Allow", "OPTIONS, POST"]]);
+        : buildRpcError(405, REJECTED_REQUEST, "method not allowed", [["Allow", "OPTIONS, POST"]]);
     },
     handle: async (exchange) => {
       const read = parseMessage(await exchange.body());
@@ -113,7 +113,7 @@ const createSurface = (context: PluginContext): Surface => {
       const isSaid = status !== 401 || headers.some(([name]) => name.toLowerCase() === "www-authenticate");
       return buildRpcError(
         status,
-        REFUSED_REQUEST,
+        REJECTED_REQUEST,
         message,
         isSaid ? headers : [...headers, buildChallenge(context.options, PATH, findTokenError(code, message))],
       );

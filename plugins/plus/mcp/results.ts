@@ -39,7 +39,7 @@ const TOO_LARGE = "Ask for fewer columns or rows, or for less of what is embedde
 export const buildTooLargeResult = (bytes: number, maxBytes: number): ToolResult =>
   buildErrorResult(`The answer has ${bytes} bytes, more than ${maxBytes}. ${TOO_LARGE}`);
 
-/** Refuses a result that is too large. All parts of the result count. @rule P-MCP-5 */
+/** Rejects a result that is too large. All parts of the result count. @rule P-MCP-5 */
 export const limitResultBytes = (result: ToolResult, maxBytes: number): ToolResult => {
   const bytes = measureResult(result);
   return bytes <= maxBytes ? result : buildTooLargeResult(bytes, maxBytes);

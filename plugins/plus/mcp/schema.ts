@@ -2,7 +2,7 @@
 import {
   findRelation,
   findRoutines,
-  nameKey,
+  buildNameKey,
   getVisibility,
   type Column,
   type Model,
@@ -180,7 +180,7 @@ const encodeLabels = (model: Model, column: Column): object => {
 const nameEmbed = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
   const relationshipsToTarget = relation.relationships.filter(
-    (relationship) => nameKey(relationship.target) === nameKey(target) && relationship.routine === undefined,
+    (relationship) => buildNameKey(relationship.target) === buildNameKey(target) && relationship.routine === undefined,
   );
   const hint = junction?.relation.name ?? constraint;
   return relationshipsToTarget.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;

@@ -1,6 +1,6 @@
 /** Replaces `*` in the `select` of a tool by the columns that the role may read. @rule P-MCP-8 */
+import { quoteRestValue } from "../../rest/api.ts";
 import { findRelation, type Relation } from "../../../core/index.ts";
-import { quote } from "./query.ts";
 import { listReadableColumns, type VisibleSchema } from "./schema.ts";
 
 /** Returns the items between the commas of the outer level. */
@@ -28,7 +28,7 @@ const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})
 /** Returns the readable columns, or `*`, which is shorter, if the role may read every column. */
 const expandStar = (schema: VisibleSchema, relation: Relation): string => {
   const names = listReadableColumns(schema, relation);
-  return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quote).join(",");
+  return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quoteRestValue).join(",");
 };
 
 /** The limit on nested embeds, because each level is parsed again with the next. */

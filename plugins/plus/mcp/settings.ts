@@ -26,7 +26,7 @@ export const mcpSettings = [
     default: 256 * 1024,
     unit: "bytes",
     description:
-      "the maximum size of a response to a tool of the Model Context Protocol; a larger one is refused, because models pay for each token",
+      "the maximum size of a response to a tool of the Model Context Protocol; a larger one is rejected, because models pay for each token",
   }),
   defineSetting({
     name: "mcpTimeout",
@@ -42,7 +42,7 @@ export const mcpSettings = [
     kind: listOf("origins"),
     default: [],
     description:
-      "the origins whose pages may use the Model Context Protocol, separated by commas, such as `http://localhost:6274`; requests from other pages are refused, also if their host name resolves to this server",
+      "the origins whose pages may use the Model Context Protocol, separated by commas, such as `http://localhost:6274`; requests from other pages are rejected, also if their host name resolves to this server",
     whenUnset: "only programs that are not web pages may use it",
   }),
   defineSetting({

@@ -6,7 +6,7 @@ import {
   CallError,
   isJsonObject,
   findClosestNames,
-  numberText,
+  getNumberText,
   parseJson,
   writeJson,
   type Exchange,
@@ -15,7 +15,7 @@ import {
   type Relation,
   type TableOperation,
 } from "../../../core/index.ts";
-import { restGuideService } from "../../rest/api.ts";
+import { quoteRestValue, restGuideService } from "../../rest/api.ts";
 import {
   estimateEmptyResultBytes,
   buildDataResult,
@@ -30,14 +30,13 @@ import {
   addSearch,
   buildAggregateSelect,
   isArgumentsError,
-  readList,
-  readNumber,
-  readObject,
+  readListArgument,
+  readNumberArgument,
+  readObjectArgument,
   OPERATORS,
-  quote,
   readRows,
-  readText,
-  wrongArguments,
+  readTextArgument,
+  toolArgumentsInvalid,
   type Arguments,
 } from "./query.ts";
 import {
@@ -78,7 +77,7 @@ const toPlainJson = (value: Json): unknown => {
   if (Array.isArray(value)) return value.map(toPlainJson);
   if (isJsonObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toPlainJson(part)]));
-  return typeof value === "object" ? (numberText(value) ?? null) : value;
+  return typeof value === "object" ? (getNumberText(value) ?? null) : value;
 };
 
 interface ToolRequest {
@@ -124,7 +123,7 @@ const sendRequest = async (caller: ToolCaller, request: ToolRequest): Promise<To
         `The request took longer than ${mcpTimeout} ${mcpTimeout === 1 ? "second" : "seconds"}. Ask for less.`,
       );
     if (error instanceof CallError)
-      return buildErrorResult(`The request was refused with status ${error.status}:`, error.body);
+      return buildErrorResult(`The request was rejected with status ${error.status}:`, error.body);
     throw error;
   }
 };
@@ -170,9 +169,10 @@ const fetchBody = async (
 };
 
 const readTable = (args: Arguments, { schema }: ToolCaller): Relation => {
-  const name = readText(args, "table") ?? "";
+  const name = readTextArgument(args, "table") ?? "";
   const relation = schema.tables.get(name);
-  if (relation === undefined) throw wrongArguments("there is no such table for this role: list_tables names them");
+  if (relation === undefined)
+    throw toolArgumentsInvalid("there is no such table for this role: list_tables names them");
   return relation;
 };
 
@@ -187,10 +187,10 @@ const addWindow = (
   args: Arguments,
   { context: { options } }: ToolCaller,
 ): NonNullable<ToolRequest["page"]> => {
-  const order = readText(args, "order");
+  const order = readTextArgument(args, "order");
   if (order !== undefined && order !== "") query.set("order", order);
-  const limit = Math.min(readNumber(args, "limit") ?? options.mcpMaxRows, options.mcpMaxRows);
-  const offset = readNumber(args, "offset") ?? 0;
+  const limit = Math.min(readNumberArgument(args, "limit") ?? options.mcpMaxRows, options.mcpMaxRows);
+  const offset = readNumberArgument(args, "offset") ?? 0;
   query.set("limit", String(limit + 1));
   if (offset > 0) query.set("offset", String(offset));
   return { limit, offset };
@@ -198,7 +198,7 @@ const addWindow = (
 
 /** @rule P-MCP-8 */
 const addSelect = (query: URLSearchParams, args: Arguments, { schema }: ToolCaller, relation: Relation): void => {
-  const selectText = readText(args, "select") ?? "";
+  const selectText = readTextArgument(args, "select") ?? "";
   const select = expandSelect(schema, relation, selectText === "" ? "*" : selectText);
   if (select !== "*") query.set("select", select);
 };
@@ -266,7 +266,7 @@ const tools: readonly Tool[] = [
       const tableList = listVisible(
         schema,
         context.options.mcpWrites,
-        readNumber(args, "offset") ?? 0,
+        readNumberArgument(args, "offset") ?? 0,
         computeMaxListBytes(caller),
       );
       return buildDataResult(JSON.stringify(tableList), { ...tableList });
@@ -304,9 +304,9 @@ const tools: readonly Tool[] = [
     run: (args, caller) => {
       const relation = readTable(args, caller);
       const columns = listTextColumns(caller.schema, relation).map(({ name }) => name);
-      const text = readText(args, "text") ?? "";
-      if (columns.length === 0) throw wrongArguments("the table has no text that could be searched");
-      if (text === "") throw wrongArguments('"text" is what to look for');
+      const text = readTextArgument(args, "text") ?? "";
+      if (columns.length === 0) throw toolArgumentsInvalid("the table has no text that could be searched");
+      if (text === "") throw toolArgumentsInvalid('"text" is what to look for');
       return sendRead(args, caller, relation, (query) => addSearch(query, columns, text));
     },
   },
@@ -350,13 +350,13 @@ const tools: readonly Tool[] = [
     isAvailableTo: ({ schema, context }) =>
       [...schema.functions.values()].some((overloads) => context.options.mcpWrites || !mayWrite(overloads)),
     run: (args, caller) => {
-      const overloads = caller.schema.functions.get(readText(args, "function") ?? "");
+      const overloads = caller.schema.functions.get(readTextArgument(args, "function") ?? "");
       const [first] = overloads ?? [];
       if (overloads === undefined || first === undefined)
-        throw wrongArguments("there is no such function for this role: list_tables names them");
+        throw toolArgumentsInvalid("there is no such function for this role: list_tables names them");
       if (!caller.context.options.mcpWrites && mayWrite(overloads))
-        throw wrongArguments("the function may write, and writing is switched off");
-      const body = args["arguments"] === undefined ? {} : readObject(args, "arguments");
+        throw toolArgumentsInvalid("the function may write, and writing is switched off");
+      const body = args["arguments"] === undefined ? {} : readObjectArgument(args, "arguments");
       const query = new URLSearchParams();
       // a function that returns a single value has no rows to limit
       const page = first.returns.isSet ? addWindow(query, { ...args, order: undefined }, caller) : undefined;
@@ -383,8 +383,8 @@ const tools: readonly Tool[] = [
       const isRead = listReadableColumns(caller.schema, relation).length > 0;
       if (isRead) addSelect(query, args, caller, relation);
       // rows may have different keys: a missing one gets its default
-      const keys = new Set(readList(args, "rows").flatMap((row) => Object.keys(row as object)));
-      query.set("columns", [...keys].map(quote).join(","));
+      const keys = new Set(readListArgument(args, "rows").flatMap((row) => Object.keys(row as object)));
+      query.set("columns", [...keys].map(quoteRestValue).join(","));
       return sendRequest(caller, {
         method: "POST",
         target: buildTarget(relation),
@@ -401,7 +401,7 @@ const tools: readonly Tool[] = [
     requiredArguments: ["table", "set", "filters"],
     writeOperation: "update",
     isAvailableTo: createTableTest("update"),
-    run: (args, caller) => runWrite("PATCH", args, caller, readObject(args, "set")),
+    run: (args, caller) => runWrite("PATCH", args, caller, readObjectArgument(args, "set")),
   },
   {
     name: "delete_rows",
@@ -418,7 +418,7 @@ const runWrite = (method: string, args: Arguments, caller: ToolCaller, set?: Arg
   const relation = readTable(args, caller);
   const query = new URLSearchParams();
   addSelect(query, args, caller, relation);
-  if (addFilters(query, relation, args) === 0) throw wrongArguments('"filters" says which rows: at least one');
+  if (addFilters(query, relation, args) === 0) throw toolArgumentsInvalid('"filters" says which rows: at least one');
   return sendRequest(caller, {
     method,
     target: buildTarget(relation),
@@ -436,16 +436,16 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
   for (const [name, value] of Object.entries(args)) {
     // the value becomes part of a URL
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
-      throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
+      throw toolArgumentsInvalid(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
     const shortName = shortenText(name);
     const [closestName] = findClosestNames(shortName, Object.keys(argumentSchemas));
-    throw wrongArguments(
+    throw toolArgumentsInvalid(
       `the tool has no argument "${shortName}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
     );
   }
   const missingArgument = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
-  if (missingArgument !== undefined) throw wrongArguments(`the argument "${missingArgument}" is missing`);
+  if (missingArgument !== undefined) throw toolArgumentsInvalid(`the argument "${missingArgument}" is missing`);
 };
 
 const MAX_SHOWN = 60;

@@ -60,8 +60,8 @@ export interface NativeQuery {
 
 const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 
-export const readObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
-const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const readObjectOrEmpty = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+const readListOrEmpty = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const readText = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
 const readDescription = (value: Json | undefined): { readonly description?: string } =>
@@ -89,16 +89,16 @@ const createTypeFinder = (model: Model): ((name: string) => PgType | undefined) 
 };
 
 /** Returns the error that excludes one object. This file catches the error and reports it as a metadata problem. */
-const excludedError = (reason: string): Error => new Error(reason);
+const nativeObjectExcluded = (reason: string): Error => new Error(reason);
 
 type FindType = (name: string) => PgType | undefined;
 
 /** Parses a type: `"text"`, `{scalar}`, `{logical_model}`, or `{array}` of one of these. */
 const readType = (
-  raw: Json | undefined,
+  rawValue: Json | undefined,
 ): { readonly scalar?: string; readonly model?: string; readonly isArray: boolean } => {
-  if (typeof raw === "string") return { scalar: raw, isArray: false };
-  const { scalar, logical_model: model, array } = readObject(raw);
+  if (typeof rawValue === "string") return { scalar: rawValue, isArray: false };
+  const { scalar, logical_model: model, array } = readObjectOrEmpty(rawValue);
   if (array !== undefined) return { ...readType(array), isArray: true };
   return {
     ...(typeof scalar === "string" && { scalar }),
@@ -107,50 +107,60 @@ const readType = (
   };
 };
 
-const isNullable = (raw: JsonObject): boolean =>
-  (isJsonObject(raw["type"]) ? (raw["type"]["nullable"] ?? raw["nullable"]) : raw["nullable"]) === true;
+const isNullable = (rawObject: JsonObject): boolean =>
+  (isJsonObject(rawObject["type"])
+    ? (rawObject["type"]["nullable"] ?? rawObject["nullable"])
+    : rawObject["nullable"]) === true;
 
-const readField = (name: string, raw: JsonObject, findType: FindType): NativeField => {
-  if (!GRAPHQL_NAME.test(name)) throw excludedError(`"${name}" is not a valid GraphQL name`);
-  const { scalar, isArray } = readType(raw["type"]);
-  if (scalar === undefined) throw excludedError(`${name}: it has no scalar type`);
+const readField = (name: string, rawObject: JsonObject, findType: FindType): NativeField => {
+  if (!GRAPHQL_NAME.test(name)) throw nativeObjectExcluded(`"${name}" is not a valid GraphQL name`);
+  const { scalar, isArray } = readType(rawObject["type"]);
+  if (scalar === undefined) throw nativeObjectExcluded(`${name}: it has no scalar type`);
   const element = findType(scalar);
   const valueType = element && isArray ? findType(`${element.sqlName}[]`) : element;
-  if (valueType === undefined) throw excludedError(`${name}: type "${scalar}" does not exist`);
-  return { name, type: valueType, isNullable: isNullable(raw), ...readDescription(raw["description"]) };
+  if (valueType === undefined) throw nativeObjectExcluded(`${name}: type "${scalar}" does not exist`);
+  return { name, type: valueType, isNullable: isNullable(rawObject), ...readDescription(rawObject["description"]) };
 };
 
 const NAME_BYTES = 63;
 
-const readNested = (name: string, raw: JsonObject, model: string): NestedField => {
+const readNested = (name: string, rawObject: JsonObject, model: string): NestedField => {
   // the name becomes an output name of a statement
-  if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw excludedError(`"${name}" is not a valid name`);
-  return { name, model, isArray: readType(raw["type"]).isArray, ...readDescription(raw["description"]) };
+  if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw nativeObjectExcluded(`"${name}" is not a valid name`);
+  return { name, model, isArray: readType(rawObject["type"]).isArray, ...readDescription(rawObject["description"]) };
 };
 
-const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalModel => {
+const readModel = (rawObject: JsonObject, name: string, findType: FindType): LogicalModel => {
   const fields: NativeField[] = [];
   const nestedFields: NestedField[] = [];
-  for (const rawField of readList(raw["fields"])) {
-    const field = readObject(rawField);
+  for (const rawField of readListOrEmpty(rawObject["fields"])) {
+    const field = readObjectOrEmpty(rawField);
     const fieldName = readText(field["name"]) ?? "";
     const { model } = readType(field["type"]);
-    if (model === undefined) fields.push(readField(fieldName, field, typeOf));
+    if (model === undefined) fields.push(readField(fieldName, field, findType));
     else nestedFields.push(readNested(fieldName, field, model));
   }
-  if (fields.length === 0) throw excludedError("it has no fields");
-  const permissions = readList(raw["select_permissions"]).map((entry) => {
-    const role = readText(readObject(entry)["role"]) ?? "";
-    const { columns, filter } = readObject(readObject(entry)["permission"]);
+  if (fields.length === 0) throw nativeObjectExcluded("it has no fields");
+  const permissions = readListOrEmpty(rawObject["select_permissions"]).map((entry) => {
+    const role = readText(readObjectOrEmpty(entry)["role"]) ?? "";
+    const { columns, filter } = readObjectOrEmpty(readObjectOrEmpty(entry)["permission"]);
     const fieldNames = new Set([...fields, ...nestedFields].map((field) => field.name));
-    const columnNames = columns === "*" ? [...fieldNames] : readList(columns).map((column) => readText(column) ?? "");
+    const columnNames =
+      columns === "*" ? [...fieldNames] : readListOrEmpty(columns).map((column) => readText(column) ?? "");
     const unknown = columnNames.find((column) => !fieldNames.has(column));
-    if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
+    if (unknown !== undefined)
+      throw nativeObjectExcluded(`select permission of ${role}: column "${unknown}" does not exist`);
     // a missing filter must not grant access to every row
-    if (!isJsonObject(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
+    if (!isJsonObject(filter)) throw nativeObjectExcluded(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(columnNames), filter }] as const;
   });
-  return { name, ...readDescription(raw["description"]), fields, nestedFields, permissions: new Map(permissions) };
+  return {
+    name,
+    ...readDescription(rawObject["description"]),
+    fields,
+    nestedFields,
+    permissions: new Map(permissions),
+  };
 };
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
@@ -167,49 +177,51 @@ const readCode = (text: string): NativeCode => {
 /**
  * Parses `{name, using: {column_mapping, remote_native_query}}`. Targets are checked later, when all queries are known.
  */
-const readRelationships = (raw: JsonObject): NativeQuery["relationships"] => {
+const readRelationships = (rawObject: JsonObject): NativeQuery["relationships"] => {
   const relationships = new Map<string, NativeRelationship>();
   for (const kind of ["object", "array"] as const)
-    for (const rawRelationship of readList(raw[`${kind}_relationships`])) {
-      const name = readText(readObject(rawRelationship)["name"]) ?? "";
-      const using = readObject(readObject(rawRelationship)["using"]);
-      const { column_mapping: mapping, remote_native_query: target } = readObject(
+    for (const rawRelationship of readListOrEmpty(rawObject[`${kind}_relationships`])) {
+      const name = readText(readObjectOrEmpty(rawRelationship)["name"]) ?? "";
+      const using = readObjectOrEmpty(readObjectOrEmpty(rawRelationship)["using"]);
+      const { column_mapping: mapping, remote_native_query: target } = readObjectOrEmpty(
         using["manual_configuration"] ?? using,
       );
-      if (relationships.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
-      if (typeof target !== "string") throw excludedError(`relationship ${name}: it leads to no native query`);
-      const columns = Object.entries(readObject(mapping)).map(
+      if (relationships.has(name)) throw nativeObjectExcluded(`relationship ${name}: the name is taken`);
+      if (typeof target !== "string") throw nativeObjectExcluded(`relationship ${name}: it leads to no native query`);
+      const columns = Object.entries(readObjectOrEmpty(mapping)).map(
         ([column, targetColumn]) => [column, readText(targetColumn) ?? ""] as const,
       );
-      if (columns.length === 0) throw excludedError(`relationship ${name}: it has no column_mapping`);
+      if (columns.length === 0) throw nativeObjectExcluded(`relationship ${name}: it has no column_mapping`);
       relationships.set(name, { isArray: kind === "array", columns, target });
     }
   return relationships;
 };
 
 const readQuery = (
-  raw: JsonObject,
+  rawObject: JsonObject,
   name: string,
   models: ReadonlyMap<string, LogicalModel>,
-  typeOf: FindType,
+  findType: FindType,
 ): NativeQuery => {
-  const returns = models.get(readText(raw["returns"]) ?? "");
-  if (returns === undefined) throw excludedError(`there is no logical model "${readText(raw["returns"]) ?? ""}"`);
-  const text = readText(raw["code"]);
-  if (text === undefined || text.trim() === "") throw excludedError("it has no code");
-  const args = Object.entries(readObject(raw["arguments"])).map(([argument, rawArgument]) =>
-    readField(argument, readObject(rawArgument), typeOf),
+  const returns = models.get(readText(rawObject["returns"]) ?? "");
+  if (returns === undefined)
+    throw nativeObjectExcluded(`there is no logical model "${readText(rawObject["returns"]) ?? ""}"`);
+  const text = readText(rawObject["code"]);
+  if (text === undefined || text.trim() === "") throw nativeObjectExcluded("it has no code");
+  const args = Object.entries(readObjectOrEmpty(rawObject["arguments"])).map(([argument, rawArgument]) =>
+    readField(argument, readObjectOrEmpty(rawArgument), findType),
   );
   const code = readCode(text);
   const unknown = code.arguments.find((argument) => args.every((field) => field.name !== argument));
-  if (unknown !== undefined) throw excludedError(`its code names an argument "${unknown}" that it does not have`);
+  if (unknown !== undefined)
+    throw nativeObjectExcluded(`its code names an argument "${unknown}" that it does not have`);
   return {
     name,
-    ...readDescription(raw["description"] ?? raw["comment"]),
+    ...readDescription(rawObject["description"] ?? rawObject["comment"]),
     code,
     arguments: args,
     returns,
-    relationships: readRelationships(raw),
+    relationships: readRelationships(rawObject),
   };
 };
 
@@ -269,8 +281,8 @@ const removeFaulty = <Item>(
   }
 };
 
-/** Removes the queries that the database refuses. `reasons` contains the reasons by query name. @rule P-NAT-6 */
-export const removeRefused = (
+/** Removes the queries that the database rejects. `reasons` contains the reasons by query name. @rule P-NAT-6 */
+export const removeRejected = (
   queries: readonly NativeQuery[],
   reasons: ReadonlyMap<string, string>,
   note: ReportProblem,
@@ -291,33 +303,33 @@ export const readNativeQueries = (
   model: Model,
   note: ReportProblem,
 ): readonly NativeQuery[] => {
-  const typeOf = createTypeFinder({
+  const findType = createTypeFinder({
     ...model,
     types: new Map([...model.types].filter(([, { kind }]) => kind !== "pseudo")),
   });
   const read = <Value>(
-    raws: readonly Json[],
+    rawEntries: readonly Json[],
     type: ProblemKind,
     key: string,
     graphqlNames: ReadonlySet<string>,
-    make: (raw: JsonObject, name: string) => Value,
+    make: (rawObject: JsonObject, name: string) => Value,
   ) => {
     const itemsByName = new Map<string, Value>();
-    for (const raw of raws) {
-      const name = readText(readObject(raw)[key]) ?? "";
+    for (const rawEntry of rawEntries) {
+      const name = readText(readObjectOrEmpty(rawEntry)[key]) ?? "";
       try {
-        if (!GRAPHQL_NAME.test(name)) throw excludedError("its name is not a valid GraphQL name");
-        if (itemsByName.has(name)) throw excludedError("the name is taken");
-        if (graphqlNames.has(name)) throw excludedError("a table or function has that name in GraphQL");
-        itemsByName.set(name, make(readObject(raw), name));
+        if (!GRAPHQL_NAME.test(name)) throw nativeObjectExcluded("its name is not a valid GraphQL name");
+        if (itemsByName.has(name)) throw nativeObjectExcluded("the name is taken");
+        if (graphqlNames.has(name)) throw nativeObjectExcluded("a table or function has that name in GraphQL");
+        itemsByName.set(name, make(readObjectOrEmpty(rawEntry), name));
       } catch (error) {
-        note(type, name, (error as Error).message); // only `excludedError` is thrown here
+        note(type, name, (error as Error).message); // only `nativeObjectExcluded` is thrown here
       }
     }
     return itemsByName;
   };
-  const modelsByName = read(models, "logical_model", "name", takenNames.types, (raw, name) =>
-    readModel(raw, name, typeOf),
+  const modelsByName = read(models, "logical_model", "name", takenNames.types, (rawObject, name) =>
+    readModel(rawObject, name, findType),
   );
   removeFaulty(
     modelsByName,
@@ -328,8 +340,8 @@ export const readNativeQueries = (
     },
     note,
   );
-  const nativeQueries = read(queries, "native_query", "root_field_name", takenNames.roots, (raw, name) =>
-    readQuery(raw, name, modelsByName, typeOf),
+  const nativeQueries = read(queries, "native_query", "root_field_name", takenNames.roots, (rawObject, name) =>
+    readQuery(rawObject, name, modelsByName, findType),
   );
   removeFaulty(nativeQueries, "native_query", (query) => findProblem(query, nativeQueries), note);
   return [...nativeQueries.values()];

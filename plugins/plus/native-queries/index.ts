@@ -23,7 +23,7 @@ import {
   type GqlLiveField,
 } from "../../graphql/api.ts";
 import { createProblemReport, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
-import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
+import { readNativeQueries, removeRejected, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
 import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-types.ts";
 
@@ -47,28 +47,28 @@ const STATEMENT_ERROR = /^(?:0A|2[0-9A-F]|3[0-9A-F]|4[24]|54|P0|XX)[0-9A-Z]{3}$/
 /** Missing rights are ignored, because the caller's role may have rights that the login role lacks. */
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** Returns why the database refuses some of the queries, by query name. The queries are not executed. @rule P-NAT-6 */
-const findRefusedQueries = async (
+/** Returns why the database rejects some of the queries, by query name. The queries are not executed. @rule P-NAT-6 */
+const findRejectedQueries = async (
   queries: readonly NativeQuery[],
-  ask: IntrospectContext["query"],
+  runQuery: IntrospectContext["query"],
 ): Promise<ReadonlyMap<string, string>> => {
   const reasons = new Map<string, string>();
   if (queries.length === 0) return reasons;
   // the savepoint keeps an error from aborting the transaction of the load
-  await ask(sql`savepoint native_queries`);
+  await runQuery(sql`savepoint native_queries`);
   for (const query of queries) {
     try {
-      await ask(LOGIN_PATH);
-      await ask(compileTrial(query));
+      await runQuery(LOGIN_PATH);
+      await runQuery(compileTrial(query));
     } catch (error) {
       // database errors have these members
       const { code, message } = error as { readonly code?: unknown; readonly message: string };
       if (typeof code !== "string" || !STATEMENT_ERROR.test(code)) throw error;
       if (code !== INSUFFICIENT_PRIVILEGE) reasons.set(query.name, message);
     }
-    await ask(sql`rollback to savepoint native_queries`);
+    await runQuery(sql`rollback to savepoint native_queries`);
   }
-  await ask(sql`release savepoint native_queries`);
+  await runQuery(sql`release savepoint native_queries`);
   return reasons;
 };
 
@@ -76,16 +76,16 @@ const LOGIN_PATH = sql`select pg_catalog.set_config('search_path', reset_val, tr
   from pg_catalog.pg_settings where name = 'search_path'`;
 
 /**
- * Refuses a null in a field that the logical model declares not nullable. @throws RelApiError whose message names the
+ * Rejects a null in a field that the logical model declares not nullable. @throws RelApiError whose message names the
  * field
  */
-const refuseNulls = (
+const rejectNulls = (
   query: NativeQuery,
   rows: Json,
   selection: GqlFunctionRequest["selection"],
   queries: ReadonlyMap<string, NativeQuery>,
 ): void => {
-  const buildError = (field: string, reason: string): RelApiError =>
+  const nullabilityViolated = (field: string, reason: string): RelApiError =>
     new RelApiError({
       code: "postgres-error",
       status: 400,
@@ -97,10 +97,10 @@ const refuseNulls = (
       const value = row[key] ?? null;
       const field = query.returns.fields.find((modelField) => modelField.name === name);
       const target = queries.get(query.relationships.get(name)?.target ?? "");
-      if (field !== undefined && !field.isNullable && value === null) throw buildError(name, "null");
+      if (field !== undefined && !field.isNullable && value === null) throw nullabilityViolated(name, "null");
       if (field?.type.element !== undefined && Array.isArray(value) && value.includes(null))
-        throw buildError(name, "a list with null in it");
-      if (target !== undefined) refuseNulls(target, value, inner, queries);
+        throw nullabilityViolated(name, "a list with null in it");
+      if (target !== undefined) rejectNulls(target, value, inner, queries);
     }
   }
 };
@@ -121,7 +121,7 @@ const buildLiveField = (
     ),
     read: (body) => {
       const rows = context.use(graphqlService)?.parseJson(body) ?? [];
-      refuseNulls(query, rows, selection, queries);
+      rejectNulls(query, rows, selection, queries);
       return rows;
     },
     convertError: (error) => {
@@ -171,7 +171,7 @@ export const nativeQueries = definePlugin({
       const reportProblem = (type: "native_query" | "logical_model", name: string, reason: string): void =>
         report({ type, name }, `${type.replace("_", " ")} ${name}`, reason);
       const read = readNativeQueries(native, model, reportProblem);
-      const queries = removeRefused(read, await findRefusedQueries(read, introspection.query), reportProblem);
+      const queries = removeRejected(read, await findRejectedQueries(read, introspection.query), reportProblem);
       return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [METADATA_PROBLEMS]: problems } };
     });
 

@@ -5,17 +5,17 @@
  */
 import {
   isJsonObject,
-  arrayLiteral,
-  catalogText,
-  ident,
-  join,
+  encodeArrayLiteral,
+  trustedSql,
+  quoteIdentifier,
+  joinSql,
   matchesType,
-  missingSessionVariable,
-  numberText,
+  sessionVariableMissing,
+  getNumberText,
   RelApiError,
   sql,
-  toStatement,
-  value,
+  compileSql,
+  bindValue,
   writeJson,
   type FilterContext,
   type Json,
@@ -27,22 +27,28 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import type { GqlSelected } from "../../graphql/api.ts";
-import { readObject, type NativeField, type NativeQuery, type NativeRelationship, type RawFilter } from "./document.ts";
+import {
+  readObjectOrEmpty,
+  type NativeField,
+  type NativeQuery,
+  type NativeRelationship,
+  type RawFilter,
+} from "./document.ts";
 
 type Arguments = Readonly<Record<string, Json>>;
 
-const invalidArgument = (message: string): RelApiError =>
+const argumentInvalid = (message: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message });
 
-const encodeValue = (json: Json): string | null =>
-  json === null ? null : typeof json === "string" ? json : (numberText(json) ?? writeJson(json));
+const encodeArgumentValue = (json: Json): string | null =>
+  json === null ? null : typeof json === "string" ? json : (getNumberText(json) ?? writeJson(json));
 
-const bindValue = (json: Json, { type }: Pick<NativeField, "type">): Sql => {
+const bindArgument = (json: Json, { type }: Pick<NativeField, "type">): Sql => {
   const text =
     Array.isArray(json) && type.kind === "array"
-      ? arrayLiteral((json as readonly Json[]).map(encodeValue))
-      : encodeValue(json);
-  return sql`(${value(text, "text")}::${catalogText(type.sqlName)})`;
+      ? encodeArrayLiteral((json as readonly Json[]).map(encodeArgumentValue))
+      : encodeArgumentValue(json);
+  return sql`(${bindValue(text, "text")}::${trustedSql(type.sqlName)})`;
 };
 
 interface ConditionContext {
@@ -68,7 +74,7 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
   const spec = registry.operators.find(
     (operatorSpec) => getGraphqlName(operatorSpec) === operator && matchesType(operatorSpec, field.type),
   );
-  const column = ident(conditions.alias, field.name);
+  const column = quoteIdentifier(conditions.alias, field.name);
   const buildContext = (operandFields: Partial<FilterContext>): FilterContext => ({
     model,
     column,
@@ -87,14 +93,14 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
   }
   const operandValue = resolveValue(operand);
   if (spec !== undefined && operandValue !== null && (spec.operand === "scalar" || spec.operand === "list")) {
-    const type = catalogText(spec.operandType ?? field.type.sqlName);
+    const type = trustedSql(spec.operandType ?? field.type.sqlName);
     const right =
       spec.operand === "list"
-        ? sql`(${value(arrayLiteral((Array.isArray(operandValue) ? operandValue : [operandValue]).map((element: Json) => encodeValue(resolveValue(element)))), "text")}::${type}[])`
-        : sql`(${value(encodeValue(operandValue), "text")}::${type})`;
+        ? sql`(${bindValue(encodeArrayLiteral((Array.isArray(operandValue) ? operandValue : [operandValue]).map((element: Json) => encodeArgumentValue(resolveValue(element)))), "text")}::${type}[])`
+        : sql`(${bindValue(encodeArgumentValue(operandValue), "text")}::${type})`;
     return spec.compile(column, right, buildContext({ operand: right }));
   }
-  throw invalidArgument(`${operator} of ${field.name} is not served for native queries`);
+  throw argumentInvalid(`${operator} of ${field.name} is not served for native queries`);
 };
 
 /** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
@@ -107,7 +113,7 @@ const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql
       return sql`not coalesce(${joinWithAnd(list.map((nestedFilter) => compileConditions(nestedFilter, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
     if (field === undefined || !isJsonObject(condition))
-      throw invalidArgument(`"${key}" is not a column of the logical model`);
+      throw argumentInvalid(`"${key}" is not a column of the logical model`);
     return joinWithAnd(
       Object.entries(condition).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
     );
@@ -115,8 +121,9 @@ const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql
   return joinWithAnd(parts);
 };
 
-const joinWithAnd = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`true` : sql`(${join(parts, " and ")})`);
-const joinWithOr = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${join(parts, " or ")})`);
+const joinWithAnd = (parts: readonly Sql[]): Sql =>
+  parts.length === 0 ? sql`true` : sql`(${joinSql(parts, " and ")})`;
+const joinWithOr = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${joinSql(parts, " or ")})`);
 
 const SESSION_VARIABLE = /^x-(?:hasura|session)-/i;
 
@@ -126,7 +133,7 @@ const createVariableReader =
   (json: Json): Json => {
     if (typeof json !== "string" || !SESSION_VARIABLE.test(json)) return json;
     const variableValue = variables[json.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
-    if (variableValue === undefined) throw missingSessionVariable(json.toLowerCase());
+    if (variableValue === undefined) throw sessionVariableMissing(json.toLowerCase());
     return variableValue;
   };
 
@@ -150,27 +157,27 @@ const compileOrder = (args: Arguments, fields: readonly NativeField[], alias: st
     Object.entries(entry).flatMap(([column, direction]) => {
       const directionSql = DIRECTIONS[String(direction)];
       const isKnown = fields.some(({ name }) => name === column);
-      return directionSql === undefined || !isKnown ? [] : [sql`${ident(alias, column)} ${directionSql}`];
+      return directionSql === undefined || !isKnown ? [] : [sql`${quoteIdentifier(alias, column)} ${directionSql}`];
     }),
   );
-  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`;
+  return terms.length === 0 ? sql`` : sql` order by ${joinSql(terms)}`;
 };
 
 const compileWindow = (args: Arguments): Sql => {
   const { limit, offset } = args;
   const compilePart = (word: Sql, json: Json | undefined): Sql =>
-    json === undefined || json === null ? sql`` : sql` ${word} ${value(encodeValue(json), "text")}::bigint`;
+    json === undefined || json === null ? sql`` : sql` ${word} ${bindValue(encodeArgumentValue(json), "text")}::bigint`;
   return sql`${compilePart(sql`limit`, limit)}${compilePart(sql`offset`, offset)}`;
 };
 
 /** Returns the SQL of the query, with each placeholder as a bound value of its declared type. */
 const compileCode = ({ code, arguments: argumentFields }: NativeQuery, args: Arguments): Sql =>
-  join(
+  joinSql(
     code.texts.flatMap((text, i) => {
       const name = code.arguments[i];
       const field = argumentFields.find((argument) => argument.name === name);
-      const fragment = catalogText(text);
-      return field === undefined ? [fragment] : [fragment, bindValue(args[field.name] ?? null, field)];
+      const fragment = trustedSql(text);
+      return field === undefined ? [fragment] : [fragment, bindArgument(args[field.name] ?? null, field)];
     }),
     "",
   );
@@ -178,8 +185,8 @@ const compileCode = ({ code, arguments: argumentFields }: NativeQuery, args: Arg
 /** Returns a statement that selects the model's columns but no row, with which the database checks that the columns
  *  exist. */
 export const compileTrial = (query: NativeQuery): Sql => {
-  const columns = query.returns.fields.map(({ name }) => sql`_q.${ident(name)}`);
-  return sql`select ${join(columns)} from (${compileCode(query, {})}
+  const columns = query.returns.fields.map(({ name }) => sql`_q.${quoteIdentifier(name)}`);
+  return sql`select ${joinSql(columns)} from (${compileCode(query, {})}
 ) as _q limit 0`;
 };
 
@@ -229,7 +236,8 @@ const compileRows = (
   const common = { alias, model, registry };
   const where = joinWithAnd([
     ...(parent?.columns ?? []).map(
-      ([parentColumn, column]) => sql`${ident(alias, column)} = ${ident(parent?.alias ?? "", parentColumn)}`,
+      ([parentColumn, column]) =>
+        sql`${quoteIdentifier(alias, column)} = ${quoteIdentifier(parent?.alias ?? "", parentColumn)}`,
     ),
     // the query's own columns are all needed, whichever of them the role may read
     ...(isAdmin || permission === undefined
@@ -257,15 +265,18 @@ const compileRows = (
       isSingleRow: !relationship.isArray,
     };
     const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
-    return [sql`(${rows}) as ${ident(selectedField.key)}`];
+    return [sql`(${rows}) as ${quoteIdentifier(selectedField.key)}`];
   });
-  const outputs = [...selectedFields.map(({ name }) => ident(alias, name)), ...nestedOutputs];
-  const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
-  const on = distinct.length === 0 ? sql`` : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
-  const native = readObject(args["args"]);
-  const row = ident(`_r${depth}`);
+  const outputs = [...selectedFields.map(({ name }) => quoteIdentifier(alias, name)), ...nestedOutputs];
+  const output = outputs.length === 0 ? sql`1 as _` : joinSql(outputs);
+  const on =
+    distinct.length === 0
+      ? sql``
+      : sql`distinct on (${joinSql(distinct.map((name) => quoteIdentifier(alias, name)))}) `;
+  const native = readObjectOrEmpty(args["args"]);
+  const row = quoteIdentifier(`_r${depth}`);
   const rows = sql`(select ${on}${output} from (${compileCode(query, native)}
-) as ${ident(alias)} where ${where}${compileOrder(args, readable, alias)}${compileWindow(args)}) as ${row}`;
+) as ${quoteIdentifier(alias)} where ${where}${compileOrder(args, readable, alias)}${compileWindow(args)}) as ${row}`;
   return isSingleRow
     ? sql`select pg_catalog.row_to_json(${row}.*) from ${rows} limit 1`
     : sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(${row}.*)), '[]') as body from ${rows}`;
@@ -280,7 +291,7 @@ export const buildProgram = (
   const rows = compileRows({ ...context, session }, query, { args, selection, isSingleRow: false });
   const fragment = sql`select (${rows})::text as body`;
   return {
-    statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
+    statements: [{ ...compileSql(fragment), columns: ["body"], fragment }],
     main: 0,
     checks: [],
     relations: new Set(),

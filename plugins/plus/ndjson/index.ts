@@ -1,6 +1,6 @@
 /** `application/x-ndjson`: one line of JSON per row, for programs that process rows one by one. */
-import { definePlugin, ident, sql } from "../../../core/index.ts";
-import { hintsService, receiveBodyHook } from "../../rest/api.ts";
+import { definePlugin, quoteIdentifier, sql } from "../../../core/index.ts";
+import { restHintsService, receiveBodyHook } from "../../rest/api.ts";
 import { createLinesReader } from "./lines.ts";
 
 const NDJSON = "application/x-ndjson";
@@ -13,7 +13,7 @@ export const ndjson = definePlugin({
     hooks.compileMedia.for(NDJSON).tap({ name: "ndjson", builtIn: [] }, ({ row, object, rowAlias, returns }) => {
       const isValue = returns === "value" || returns === "values";
       const json = isValue
-        ? sql`pg_catalog.to_json(${ident(rowAlias, "value")})`
+        ? sql`pg_catalog.to_json(${quoteIdentifier(rowAlias, "value")})`
         : (object ?? sql`pg_catalog.row_to_json(${row})`);
       // in JSON, line ends occur only between tokens: in embedded rows, and in columns of the type json
       const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
@@ -22,7 +22,7 @@ export const ndjson = definePlugin({
     context
       .use(receiveBodyHook)
       .tap("ndjson", ({ name }) =>
-        name === NDJSON ? createLinesReader((text) => context.use(hintsService)?.findJsonError(text)) : undefined,
+        name === NDJSON ? createLinesReader((text) => context.use(restHintsService)?.findJsonError(text)) : undefined,
       );
   },
 });

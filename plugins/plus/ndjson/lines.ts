@@ -11,7 +11,7 @@ const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
 /** Returns the position at which a text stops being valid JSON. */
 type FindJsonError = (text: string) => string | undefined;
 
-const lineError = (line: string, number: number, findJsonError: FindJsonError): RelApiError =>
+const lineInvalid = (line: string, number: number, findJsonError: FindJsonError): RelApiError =>
   new RelApiError({
     code: "bad-body",
     status: 400,
@@ -49,7 +49,7 @@ const convertToArray = (chunks: readonly Buffer[], findJsonError: FindJsonError)
     if (!BLANK.test(text)) {
       if (!isFirst) bytes[from - 1] = COMMA;
       isFirst = false;
-      if (!isUtf8(line) || !isObject(text)) throw lineError(text, number, findJsonError);
+      if (!isUtf8(line) || !isObject(text)) throw lineInvalid(text, number, findJsonError);
     }
     from = to + 1;
   }

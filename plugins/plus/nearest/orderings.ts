@@ -1,9 +1,9 @@
 /** Distances as orderings: `place <-> '(1,2)'`, for which indexes return the nearest rows first. */
-import { ident, sql, type Model, type OrderingSpec, type Sql } from "../../../core/index.ts";
+import { quoteIdentifier, sql, type Model, type OrderingSpec, type Sql } from "../../../core/index.ts";
 
 /** Returns the operator of an extension, qualified with the extension's schema. */
 const compileOperator = (extension: string, model: Model): Sql =>
-  sql`operator(${ident(model.extensions.get(extension) ?? "public")}.<->)`;
+  sql`operator(${quoteIdentifier(model.extensions.get(extension) ?? "public")}.<->)`;
 
 const FROM_OPERAND = [{ name: "from" }] as const;
 
@@ -37,7 +37,7 @@ const buildExtensionOrdering = (
 const buildPostgisOrdering = (type: string): OrderingSpec =>
   buildExtensionOrdering("postgis", [type], {
     compile: (column, [from = nullSql], model) => {
-      const qualifiedType = ident(model.extensions.get("postgis") ?? "public", type);
+      const qualifiedType = quoteIdentifier(model.extensions.get("postgis") ?? "public", type);
       return sql`(${column} ${compileOperator("postgis", model)} (${from})::${qualifiedType})`;
     },
   });
@@ -50,7 +50,7 @@ const buildVectorOrdering = (name: string, symbol: "<=>" | "<#>", description: s
   operands: FROM_OPERAND,
   description,
   compile: (column, [from = nullSql], model) => {
-    const schema = ident(model.extensions.get("vector") ?? "public");
+    const schema = quoteIdentifier(model.extensions.get("vector") ?? "public");
     return symbol === "<=>"
       ? sql`(${column} operator(${schema}.<=>) ${from})`
       : sql`(${column} operator(${schema}.<#>) ${from})`;

@@ -1,13 +1,13 @@
 /** Plans the writes of `_related` as steps before and after the update. @rule P-NST-2 P-NST-3 P-NST-4 P-NST-6
  *  P-NST-7 */
 import {
+  getQualifiedName,
   findColumn,
-  nameKey,
+  buildNameKey,
   RelApiError,
   type Assignment,
   type ColumnPair,
   type Predicate,
-  type QualifiedName,
   type Relation,
   type StepRequirement,
   type ValueRef,
@@ -22,11 +22,9 @@ interface RelatedWrites {
   readonly inputs: Readonly<Partial<Record<string, GqlInput>>>;
 }
 
-const refuseWrite = (message: string, path: string): never => {
+const rejectWrite = (message: string, path: string): never => {
   throw new RelApiError({ code: "validation-failed", status: 400, message, path });
 };
-
-const getQualifiedName = ({ schema, name }: Relation): QualifiedName => ({ schema, name });
 
 /** Returns text such as `object relation "artist"`, which messages of nested inserts contain too. */
 const formatRelationship = ({ field: { name, relationship } }: WritableRelationship): string =>
@@ -41,7 +39,7 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     const inputs: Record<string, GqlInput> = {};
     for (const inputField of field.fields())
       if (!requestsNothing(inputField, relationship)) inputs[inputField.name] = inputField;
-    refuseContradictions(relationship, inputs, field.path);
+    rejectContradictions(relationship, inputs, field.path);
     return Object.keys(inputs).length === 0 ? [] : [{ relationship, table: target, inputs }];
   });
 
@@ -53,20 +51,20 @@ const requestsNothing = (input: GqlInputField, { field }: WritableRelationship):
   return !isToOne && (input.name === "update" || input.name === "connect") && input.items().length === 0;
 };
 
-/** Refuses two writes of one related row if one of them replaces or removes the row. @rule P-NST-7 */
-const refuseContradictions = (
+/** Rejects two writes of one related row if one of them replaces or removes the row. @rule P-NST-7 */
+const rejectContradictions = (
   relationship: WritableRelationship,
   inputs: RelatedWrites["inputs"],
   path: string,
 ): void => {
   if (!relationship.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => inputs[name] !== undefined);
-  const refuseBoth = (operation: string, otherOperation: string): never =>
-    refuseWrite(`cannot ${operation} and ${otherOperation} ${formatRelationship(relationship)} at the same time`, path);
-  if (first !== undefined && second !== undefined) refuseBoth(first, second);
-  if (inputs["delete"] !== undefined && inputs["disconnect"] !== undefined) refuseBoth("delete", "disconnect");
+  const rejectBoth = (operation: string, otherOperation: string): never =>
+    rejectWrite(`cannot ${operation} and ${otherOperation} ${formatRelationship(relationship)} at the same time`, path);
+  if (first !== undefined && second !== undefined) rejectBoth(first, second);
+  if (inputs["delete"] !== undefined && inputs["disconnect"] !== undefined) rejectBoth("delete", "disconnect");
   for (const name of ["delete", "disconnect"])
-    if (inputs["update"] !== undefined && inputs[name] !== undefined) refuseBoth("update", name);
+    if (inputs["update"] !== undefined && inputs[name] !== undefined) rejectBoth("update", name);
 };
 
 const buildAssignment = (column: string, operand: Assignment["operand"]): Assignment => ({
@@ -105,7 +103,7 @@ const readKey = (build: GqlBuild, { table }: RelatedWrites, input: GqlInput, wri
     const keyTexts = keys.map((key) =>
       key.map((name) => `"${writing.schema.columnName(table.relation, name)}"`).join(", "),
     );
-    refuseWrite(`expected the columns of one key: ${keyTexts.join("; or ")}`, input.path);
+    rejectWrite(`expected the columns of one key: ${keyTexts.join("; or ")}`, input.path);
   }
   return new Map(
     columnInputs.map(({ field, part }) => [part.column.name, writing.bindValue(field, part.value)] as const),
@@ -173,8 +171,8 @@ const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrit
   const visit = (relatedWrite: RelatedWrites): void => {
     if (visitedWrites.has(relatedWrite)) return;
     visitedWrites.add(relatedWrite);
-    const targets = new Set(relatedWrite.table.relation.foreignKeys.map((key) => nameKey(key.target)));
-    for (const candidate of writes) if (targets.has(nameKey(candidate.table.relation))) visit(candidate);
+    const targets = new Set(relatedWrite.table.relation.foreignKeys.map((key) => buildNameKey(key.target)));
+    for (const candidate of writes) if (targets.has(buildNameKey(candidate.table.relation))) visit(candidate);
     sortedWrites.push(relatedWrite);
   };
   writes.forEach(visit);
@@ -342,7 +340,7 @@ export const planRelated = (
     else {
       // the rows still have to refer to the deleted row, so that the delete finds it
       if (next.length === 0 && relationship.nullableKeyColumns.length === 0)
-        refuseWrite(
+        rejectWrite(
           `cannot delete ${formatRelationship(relationship)}: "${relationship.keyColumns.join(", ")}" cannot be null`,
           inputs["delete"].path,
         );

@@ -9,9 +9,9 @@ import {
   CallError,
   decodeUtf8Header,
   definePlugin,
-  isNestedDeeper,
+  exceedsJsonDepth,
   RelApiError,
-  nameKey,
+  buildNameKey,
   parseJson,
   requireService,
   Stage,
@@ -30,14 +30,14 @@ import { BATCH_PATH } from "./openapi.ts";
 import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
 import {
   ALLOW,
-  answersTooLarge,
-  answerTooDeep,
+  batchResponsesTooLarge,
+  batchAnswerTooDeep,
   batchMalformed,
-  bodyTooDeep,
-  headerTooLong,
-  methodUnsupported,
+  batchBodyTooDeep,
+  batchHeaderTooLong,
+  batchMethodUnsupported,
   parseParts,
-  batchRefused,
+  batchRejected,
   batchTimedOut,
   type BatchPart,
 } from "./requests.ts";
@@ -141,7 +141,7 @@ export const restBatch = definePlugin({
       const root = path.slice(0, -"/batch".length);
       const isServed = context.use(restGuideService)?.roots().includes(root) === true;
       const { schemas, relations } = context.model();
-      return isServed && !schemas.some((schema) => relations.has(nameKey({ schema, name: "batch" })))
+      return isServed && !schemas.some((schema) => relations.has(buildNameKey({ schema, name: "batch" })))
         ? root
         : undefined;
     };
@@ -157,7 +157,7 @@ export const restBatch = definePlugin({
       const { maxBodyBytes, maxUrlBytes } = context.options;
       if (Buffer.byteLength(path) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       const long = Object.entries(headers).find(([, value]) => Buffer.byteLength(value) > maxUrlBytes);
-      if (long !== undefined) throw headerTooLong(long[0], maxUrlBytes, index);
+      if (long !== undefined) throw batchHeaderTooLong(long[0], maxUrlBytes, index);
       const passedHeaders: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
         if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passedHeaders[name] = value;
@@ -209,7 +209,7 @@ export const restBatch = definePlugin({
           const at = /^\d/.test(name) ? Number(name) - 1 : (indexById.get(name) ?? -1);
           const body = bodies[at];
           if (body === undefined || parsedBodies[at] !== undefined) return parsedBodies[at];
-          if (isNestedDeeper(body, maxJsonDepth)) throw answerTooDeep(name, maxJsonDepth, batch.requestNumber);
+          if (exceedsJsonDepth(body, maxJsonDepth)) throw batchAnswerTooDeep(name, maxJsonDepth, batch.requestNumber);
           return (parsedBodies[at] = parseJson(body));
         };
         for (const [i, part] of parts.entries()) {
@@ -219,13 +219,15 @@ export const restBatch = definePlugin({
             const answer = await sendPart(exchange, root, part, id, i + 1, findAnswer);
             const body = encodeBody(answer);
             bytes += body === undefined ? 0 : Buffer.byteLength(body);
-            if (bytes > maxResultBytes) throw answersTooLarge(i + 1);
+            if (bytes > maxResultBytes) throw batchResponsesTooLarge(i + 1);
             bodies.push(body);
             entries.push(encodeEntry(part, answer, body ?? "null"));
           } catch (error) {
             const partError =
               batch.error ??
-              (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
+              (error instanceof BadReference || error instanceof URIError
+                ? batchRejected(error.message, i + 1)
+                : error);
             if (partError instanceof CallError)
               failedAnswer = buildErrorAnswer(part, i + 1, {
                 ...partError,
@@ -239,7 +241,7 @@ export const restBatch = definePlugin({
         return { result: entries, end: batch.end };
       };
       /** Cancels the running statement when the client disconnects or the time limit is reached. */
-      const onGone: Execution["onDisconnect"] = (cancel) => {
+      const onDisconnect: Execution["onDisconnect"] = (cancel) => {
         const forget = exchange.onDisconnect(cancel);
         const timer = setTimeout(() => {
           isLate = true;
@@ -251,7 +253,7 @@ export const restBatch = definePlugin({
         };
       };
       try {
-        const entries = await context.transaction({ isolation, onDisconnect: onGone }, runBatch);
+        const entries = await context.transaction({ isolation, onDisconnect }, runBatch);
         return buildJsonAnswer(200, `[${entries.join(",\n ")}]`);
       } catch (error) {
         if (isLate && currentPart !== undefined)
@@ -280,12 +282,12 @@ export const restBatch = definePlugin({
         if (root === undefined) return undefined;
         exchange.operation = { kind: "batch" };
         if (exchange.method === "OPTIONS") return { status: 200, headers: [ALLOW] };
-        if (exchange.method !== "POST") throw methodUnsupported(exchange.method);
+        if (exchange.method !== "POST") throw batchMethodUnsupported(exchange.method);
         return exchange.body().then((bytes) => {
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
             throw batchMalformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
-          if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH)) throw bodyTooDeep(maxJsonDepth);
+          if (exceedsJsonDepth(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH)) throw batchBodyTooDeep(maxJsonDepth);
           let requestBody: Json;
           try {
             requestBody = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -1,5 +1,6 @@
 /** `$1.id`, `$album[0].title`, `$1[*].id`: values of earlier responses in the bodies and filters of later requests. */
-import { isJsonObject, numberText, writeJson, type Json } from "../../../core/index.ts";
+import { quoteRestValue } from "../../rest/api.ts";
+import { isJsonObject, getNumberText, writeJson, type Json } from "../../../core/index.ts";
 
 /** Reports a missing value, or a reference where none is allowed. */
 export class BadReference extends Error {}
@@ -109,13 +110,11 @@ export const fillBody = (body: Json, findAnswer: AnswerLookup, budget: ByteBudge
 };
 
 const encodeText = (referenceText: string, value: Json): string => {
-  const text = typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
+  const text = typeof value === "string" ? value : typeof value === "boolean" ? String(value) : getNumberText(value);
   if (text === undefined)
     throw new BadReference(`${referenceText}: only texts, numbers and truth values can stand in a path`);
   return text;
 };
-
-const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 const IN_TEXT = new RegExp(`\\$\\$|${REFERENCE}`, "gs");
 
@@ -164,7 +163,7 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
     if ("values" in reference) {
       if (!isListed) throw new BadReference(`${referenceText} must be in a list: id=in.(${referenceText})`);
       const texts = reference.values.flatMap((element) =>
-        element === null ? [] : [quote(encodeText(referenceText, element))],
+        element === null ? [] : [quoteRestValue(encodeText(referenceText, element))],
       );
       if (texts.length === 0) {
         // a missing element is removed together with its comma
@@ -174,7 +173,7 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
       value = texts.join(",");
     } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator))
       value = encodeText(referenceText, reference.value);
-    else if (isElement) value = quote(encodeText(referenceText, reference.value));
+    else if (isElement) value = quoteRestValue(encodeText(referenceText, reference.value));
     else
       throw new BadReference(
         `${referenceText} must be the value of a filter: id=eq.${referenceText}, id=in.(${referenceText},2)`,

@@ -30,8 +30,8 @@ const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
 /** Returns the error for a batch that cannot run. `part` is the number of the request, counted from 1. `limit` is the
- *  setting that refuses the batch. */
-export const batchRefused = (
+ *  setting that rejects the batch. */
+export const batchRejected = (
   message: string,
   part?: number,
   { hint, limit }: { readonly hint?: string; readonly limit?: string } = {},
@@ -45,19 +45,19 @@ export const batchRefused = (
   });
 
 /** @rule P-BAT-6a */
-export const headerTooLong = (name: string, maxBytes: number, part: number): RelApiError =>
-  batchRefused(`the header "${name}" is longer than ${maxBytes} bytes`, part, { limit: "maxUrlBytes" });
+export const batchHeaderTooLong = (name: string, maxBytes: number, part: number): RelApiError =>
+  batchRejected(`the header "${name}" is longer than ${maxBytes} bytes`, part, { limit: "maxUrlBytes" });
 
 /** @rule P-BAT-6a */
-export const answersTooLarge = (part: number): RelApiError =>
-  batchRefused("the answers are too large together", part, { limit: "maxResultBytes" });
+export const batchResponsesTooLarge = (part: number): RelApiError =>
+  batchRejected("the answers are too large together", part, { limit: "maxResultBytes" });
 
 /** @rule P-BAT-6a */
-export const answerTooDeep = (name: string, maxLevels: number, part: number): RelApiError =>
-  batchRefused(`the answer of "${name}" is nested deeper than ${maxLevels} levels`, part, { limit: "maxJsonDepth" });
+export const batchAnswerTooDeep = (name: string, maxLevels: number, part: number): RelApiError =>
+  batchRejected(`the answer of "${name}" is nested deeper than ${maxLevels} levels`, part, { limit: "maxJsonDepth" });
 
 /** @rule P-BAT-6a */
-export const bodyTooDeep = (maxLevels: number): RelApiError =>
+export const batchBodyTooDeep = (maxLevels: number): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "batch-malformed",
     message: `a body is nested deeper than ${maxLevels} levels`,
@@ -65,14 +65,14 @@ export const bodyTooDeep = (maxLevels: number): RelApiError =>
 
 /** Returns the error for a body that is not a valid batch. */
 export const batchMalformed = (message: string, part?: number): RelApiError =>
-  batchRefused(message, part, {
+  batchRejected(message, part, {
     hint: 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]',
   });
 
 export const ALLOW = ["Allow", "OPTIONS,POST"] as const;
 
 /** @rule P-BAT-1 */
-export const methodUnsupported = (method: string): RelApiError =>
+export const batchMethodUnsupported = (method: string): RelApiError =>
   new RelApiError({
     code: "method-unsupported",
     status: 405,

@@ -29,5 +29,5 @@ export const batchSettings = [
 
 declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof batchSettings> {}
-  interface Limits extends ValuesOf<typeof batchLimits> {}
+  interface RequestLimits extends ValuesOf<typeof batchLimits> {}
 }

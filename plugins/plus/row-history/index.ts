@@ -4,12 +4,13 @@
  */
 import { GraphQLNonNull } from "graphql";
 import {
+  getQualifiedName,
   findColumn,
-  compareColumn,
+  buildColumnComparison,
   definePlugin,
-  literal,
+  quoteLiteral,
   mapPlan,
-  nameKey,
+  buildNameKey,
   findRelation,
   RelApiError,
   restrictRows,
@@ -38,8 +39,6 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d
 /** @rule P-HIS-4 P-HIS-5 */
 const historyMissing = (subject: string): RelApiError =>
   new RelApiError({ code: "history-not-kept", status: 400, message: `${subject} has no history`, path: "$" });
-
-const getQualifiedName = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
 
 /** @rule P-HIS-5 */
 const timeInvalid = (time: string): RelApiError =>
@@ -79,17 +78,20 @@ const addHistoryRelationships = (model: Model): Model => {
         target: findHistory(model, relationship.target) ?? relationship.target,
         isManual: true,
       }));
-    relations.set(nameKey(history), { ...history, uniqueKeys: [], relationships });
+    relations.set(buildNameKey(history), { ...history, uniqueKeys: [], relationships });
   }
   return { ...model, relations };
 };
 
 /** @rule P-HIS-2 */
 const buildValidAt = (operand: ValueRef): Predicate => {
-  const ends = [compareColumn("valid_to", "is", { keyword: "null" }), compareColumn("valid_to", "gt", { operand })];
+  const ends = [
+    buildColumnComparison("valid_to", "is", { keyword: "null" }),
+    buildColumnComparison("valid_to", "gt", { operand }),
+  ];
   return {
     kind: "and",
-    predicates: [compareColumn("valid_from", "lte", { operand }), { kind: "or", predicates: ends }],
+    predicates: [buildColumnComparison("valid_from", "lte", { operand }), { kind: "or", predicates: ends }],
   };
 };
 
@@ -103,7 +105,7 @@ const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
     if (isKept && wasKept === false) throw historyMissing(path?.from.name ?? "");
     return isKept ? buildValidAt(at) : undefined;
   });
-  const refuseFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
+  const rejectFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
     if ("routine" in node && relation && findHistory(model, relation))
       throw historyMissing(`the function ${node.routine.name}`);
     return node;
@@ -128,8 +130,8 @@ const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
     predicate: (predicate, scope) =>
       predicate.kind === "exists"
         ? { ...predicate, from: getQualifiedName(findHistory(model, predicate.from) ?? predicate.from) }
-        : refuseFunction(predicate, scope),
-    expression: refuseFunction,
+        : rejectFunction(predicate, scope),
+    expression: rejectFunction,
   });
 };
 
@@ -158,7 +160,7 @@ export const rowHistory = definePlugin({
   stage: Stage.late, // permissions of the table apply and are added first
   hiddenSchemas: (exposedSchemas) => exposedSchemas.map((schema) => schema + SUFFIX),
   functions: [
-    { name: "as-of-request", compile: () => sql`pg_catalog.current_setting(${literal(SETTING)})::timestamptz` },
+    { name: "as-of-request", compile: () => sql`pg_catalog.current_setting(${quoteLiteral(SETTING)})::timestamptz` },
   ],
   preferences: [
     {

@@ -1,7 +1,7 @@
 /** `DELETE /album?id=eq.1` with `softDeleteColumn: "deleted_at"`: the row stays in the table but is hidden. */
 import {
   findColumn,
-  compareColumn,
+  buildColumnComparison,
   definePlugin,
   RelApiError,
   mapPlan,
@@ -47,7 +47,7 @@ const comparesColumn = (where: Predicate, column: string): boolean => {
  * reach deleted rows.
  */
 const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
-  const isNotDeleted = compareColumn(column, "is", { keyword: "null" });
+  const isNotDeleted = buildColumnComparison(column, "is", { keyword: "null" });
   const restrictedPlan = restrictRows(plan, model, (relation) =>
     hasDeletionColumn(model, relation, column) ? isNotDeleted : undefined,
   );
@@ -122,8 +122,8 @@ const buildDeletedRead = ({ into, onlyKeys = [] }: Insert, column: string): Read
   where: {
     kind: "and",
     predicates: [
-      ...onlyKeys.map(({ column: name, value }) => compareColumn(name, "eq", { operand: value })),
-      { kind: "not", predicate: compareColumn(column, "is", { keyword: "null" }) },
+      ...onlyKeys.map(({ column: name, value }) => buildColumnComparison(name, "eq", { operand: value })),
+      { kind: "not", predicate: buildColumnComparison(column, "is", { keyword: "null" }) },
     ],
   },
 });

@@ -24,7 +24,7 @@ const HEADER = "x-relapi-why";
 const MAX_LENGTH = 4000;
 
 /** The note that replaces reports beyond that length. */
-const CUT_NOTE = "the rest is too long for a header: relapi explain shows it";
+const TRUNCATION_NOTE = "the rest is too long for a header: relapi explain shows it";
 
 const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -59,7 +59,7 @@ const encodeHeader = (role: string, reports: readonly RelationReport[]): string 
     relations.push(buildShortReport(report));
     if (encodeReports().length <= MAX_LENGTH) continue;
     relations.pop();
-    return encodeReports({ note: CUT_NOTE });
+    return encodeReports({ note: TRUNCATION_NOTE });
   }
   return encodeReports();
 };

@@ -1,12 +1,12 @@
 /** Finds the row policies that apply to a role, and counts the rows that each of them admits. */
 import {
-  catalogText,
-  ident,
+  trustedSql,
+  quoteIdentifier,
   RelApiError,
-  join,
+  joinSql,
   sql,
-  toStatement,
-  value,
+  compileSql,
+  bindValue,
   type Execution,
   type Program,
   type ProgramStatement,
@@ -49,7 +49,7 @@ export interface RowSecurity {
 }
 
 const buildStatement = (text: Sql, columns: readonly string[] = []): ProgramStatement => ({
-  ...toStatement(text),
+  ...compileSql(text),
   columns,
 });
 
@@ -94,8 +94,8 @@ const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): 
             or exists (select from pg_catalog.unnest(roles) granted
               where pg_catalog.pg_has_role(current_user, granted, 'usage')) as "isMine"
           from pg_catalog.pg_policies
-          where schemaname = ${value(schema)}::name and tablename = ${value(name)}::name
-            and cmd in ('ALL', ${value(command)}::text, ${value(command === "INSERT" ? command : "SELECT")}::text)
+          where schemaname = ${bindValue(schema)}::name and tablename = ${bindValue(name)}::name
+            and cmd in ('ALL', ${bindValue(command)}::text, ${bindValue(command === "INSERT" ? command : "SELECT")}::text)
         )
         select pg_catalog.json_build_object(
           'bypass', case
@@ -114,13 +114,13 @@ const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): 
         from pg_catalog.pg_class relation
         join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
         join pg_catalog.pg_roles role on role.rolname = current_user
-        where schema.nspname = ${value(schema)}::name and relation.relname = ${value(name)}::name`,
+        where schema.nspname = ${bindValue(schema)}::name and relation.relname = ${bindValue(name)}::name`,
       ["body"],
     ),
   );
 
 /** Compiles an expression that PostgreSQL's catalog has written. Without an expression, the condition is true. */
-const compileExpression = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
+const compileExpression = (text: string | null): Sql => (text === null ? sql`true` : sql`(${trustedSql(text)})`);
 
 /**
  * Counts rows through a view of the login role, which no policy restricts, so each condition is evaluated as the
@@ -130,30 +130,30 @@ const buildCountingProgram = ({ schema, name }: QualifiedName, policies: readonl
   buildProgram(
     buildStatement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
     buildStatement(sql`set local role none`),
-    buildStatement(sql`create temporary view relapi_explained as select * from ${ident(schema, name)}`),
+    buildStatement(sql`create temporary view relapi_explained as select * from ${quoteIdentifier(schema, name)}`),
     buildStatement(sql`grant select on pg_temp.relapi_explained to public`),
     buildStatement(sql`select pg_catalog.set_config('role', pg_catalog.current_setting('relapi.role'), true)`),
     buildStatement(
-      sql`select pg_catalog.json_build_object('total', count(*), 'each', pg_catalog.json_build_array(${join(
+      sql`select pg_catalog.json_build_object('total', count(*), 'each', pg_catalog.json_build_array(${joinSql(
         policies.map(({ using }) => sql`count(*) filter (where ${compileExpression(using)})`),
       )})) as body
-        from pg_temp.relapi_explained as ${ident(name)}`,
+        from pg_temp.relapi_explained as ${quoteIdentifier(name)}`,
       ["body"],
     ),
   );
 
-type PolicyFacts = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
+type TablePolicies = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
 
-const NO_FACTS: PolicyFacts = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
+const NO_POLICIES: TablePolicies = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
 
 const readPolicies = async (
   run: RunStatement,
   execution: Execution,
   table: QualifiedName,
   command: Command,
-): Promise<PolicyFacts> => {
+): Promise<TablePolicies> => {
   const { body } = await runSeparately(run, execution, buildPolicyProgram(table, command));
-  return typeof body === "string" ? (JSON.parse(body) as PolicyFacts) : NO_FACTS; // the statement wrote this JSON
+  return typeof body === "string" ? (JSON.parse(body) as TablePolicies) : NO_POLICIES; // the statement wrote this JSON
 };
 
 /** Reports the row security of a table. `note` says why rows were not counted: the policies hold for the login role

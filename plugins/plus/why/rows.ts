@@ -1,7 +1,7 @@
 /** Finds the conditions of a request that remove rows, and counts the rows. */
 import {
   RelApiError,
-  nameKey,
+  buildNameKey,
   findRelation,
   visitPlan,
   type BoundValue,
@@ -148,7 +148,7 @@ const findRights = (
   if (!includesHidden) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
   const part = model.pluginFacts[GQL_METADATA] as MetadataPart | undefined; // only that plugin writes this part
-  return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
+  return part?.permissions.get(session.role)?.get(buildNameKey(relation))?.[OPERATIONS[command]] ?? {};
 };
 
 const countSteps = async (

@@ -80,8 +80,8 @@ const CODES: Readonly<Record<string, string>> = {
   "unfiltered-write": "21000",
 };
 
-/** The codes of tokens that could be parsed but were refused. */
-const REFUSED_TOKEN_CODES = new Set(["PGRST301", "PGRST303"]);
+/** The codes of tokens that could be parsed but were rejected. */
+const REJECTED_TOKEN_CODES = new Set(["PGRST301", "PGRST303"]);
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -153,7 +153,7 @@ const removeInvisible = (error: RelApiError, model: () => Model, { session }: Er
     : error;
 
 /** Returns the status of an error. Anonymous callers that lack a privilege get 401, and other callers 403. A token's
- *  refusal of the requested role (`role-not-allowed`) keeps its status. @rule R-AUT-10 */
+ *  rejection of the requested role (`role-not-allowed`) keeps its status. @rule R-AUT-10 */
 const findStatus = (error: RelApiError, code: string, { session }: ErrorContext): number => {
   if (code !== "42501" || error.code === "role-not-allowed") return error.status;
   return session?.isAnonymous === true ? 401 : 403;
@@ -162,7 +162,7 @@ const findStatus = (error: RelApiError, code: string, { session }: ErrorContext)
 /** Builds the header `WWW-Authenticate` of a response with status 401. @rule R-AUT-9 */
 const buildChallenge = (status: number, code: string, message: string): Headers => {
   if (status !== 401) return [];
-  if (!REFUSED_TOKEN_CODES.has(code)) return [["WWW-Authenticate", "Bearer"]];
+  if (!REJECTED_TOKEN_CODES.has(code)) return [["WWW-Authenticate", "Bearer"]];
   const reason = encodeHeaderText(message).replace(/["\\]/g, "\\$&");
   return [["WWW-Authenticate", `Bearer error="invalid_token", error_description="${reason}"`]];
 };

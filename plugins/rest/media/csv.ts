@@ -1,5 +1,5 @@
 /** Writes a header line, and each row as PostgreSQL prints it: `Accept: text/csv`. */
-import { definePlugin, literal, sql, type MediaContext, type Sql } from "../../../core/index.ts";
+import { definePlugin, quoteLiteral, sql, type MediaContext, type Sql } from "../../../core/index.ts";
 import { chooseMediaHook } from "../api.ts";
 
 /** The name of the only column if a function returns values. */
@@ -14,7 +14,7 @@ const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.repla
 const compileHeader = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
   const names = returns === "value" || returns === "values" ? [VALUE_COLUMN] : areOutputsNamed ? outputs : [];
   if (names.length > 0)
-    return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(quoteHeaderField).join(","))} end`;
+    return sql`case when pg_catalog.count(*) = 0 then '' else ${quoteLiteral(names.map(quoteHeaderField).join(","))} end`;
   const first = sql`pg_catalog.row_to_json((pg_catalog.array_agg(${row}))[1])`;
   return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };

@@ -3,7 +3,7 @@
 import {
   findBaseType,
   definePlugin,
-  ident,
+  quoteIdentifier,
   isSameName,
   sql,
   type Json,
@@ -33,9 +33,9 @@ const compileBody = (body: Sql, isBytea: boolean): Sql =>
 /** Compiles the argument of the aggregate. The row is cast to the row type of the relation, because the rows of a
  *  statement lose that type. */
 const compileHandlerArgument = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
-  if (returns === "value" || returns === "values") return ident(rowAlias, "value");
+  if (returns === "value" || returns === "values") return quoteIdentifier(rowAlias, "value");
   return relation !== undefined && envelope.domains === "stored"
-    ? sql`${row}::${ident(relation.schema, relation.name)}`
+    ? sql`${row}::${quoteIdentifier(relation.schema, relation.name)}`
     : row;
 };
 
@@ -107,13 +107,13 @@ export const customMedia = definePlugin({
     context.use(chooseMediaHook).tap("custom-media", chooseHandler);
     hooks.compileMedia.for(AGGREGATE).tap("custom-media", (context) => {
       const { schema, name, isBytea } = readHandlerOptions(context.options);
-      return compileBody(sql`${ident(schema, name)}(${compileHandlerArgument(context)})`, isBytea);
+      return compileBody(sql`${quoteIdentifier(schema, name)}(${compileHandlerArgument(context)})`, isBytea);
     });
     hooks.compileMedia
       .for(VALUE)
       .tap("custom-media", (context) =>
         compileBody(
-          sql`(pg_catalog.array_agg(${ident(context.rowAlias, "value")}))[1]`,
+          sql`(pg_catalog.array_agg(${quoteIdentifier(context.rowAlias, "value")}))[1]`,
           readHandlerOptions(context.options).isBytea,
         ),
       );

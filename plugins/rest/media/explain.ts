@@ -1,6 +1,6 @@
 /** Returns the execution plan instead of the result:
  *  `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`. */
-import { catalogText, definePlugin, join, sql } from "../../../core/index.ts";
+import { trustedSql, definePlugin, joinSql, sql } from "../../../core/index.ts";
 import { chooseMediaHook } from "../api.ts";
 import { explainSettings } from "../settings.ts";
 import { EXPLAIN_OPTIONS } from "../syntax/media-type.ts";
@@ -31,10 +31,10 @@ export const explainMedia = definePlugin({
         // the tap in this file writes the options
         const { format, options } = wrapperOptions as unknown as ExplainOptions;
         const words = [
-          ...options.map((option) => sql`${catalogText(checkOption(option))}`),
-          sql`format ${catalogText(format === "json" ? "json" : "text")}`,
+          ...options.map((option) => sql`${trustedSql(checkOption(option))}`),
+          sql`format ${trustedSql(format === "json" ? "json" : "text")}`,
         ];
-        return sql`explain (${join(words)}) ${statement}`;
+        return sql`explain (${joinSql(words)}) ${statement}`;
       },
     },
   ],

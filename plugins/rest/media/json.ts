@@ -1,10 +1,10 @@
 /** Media types of JSON: an array of rows or the value of a function, a single row, and both without null values. Only
  *  `json_agg` produces the bytes, because serializing them again would lose digits and key order. */
-import { definePlugin, ident, sql, type MediaContext, type Sql } from "../../../core/index.ts";
+import { definePlugin, quoteIdentifier, sql, type MediaContext, type Sql } from "../../../core/index.ts";
 
 /** Compiles one row as an element: the row itself, or its only column if a function returns values. */
 const compileElement = ({ row, object = row, rowAlias, returns }: MediaContext): Sql =>
-  returns === "value" || returns === "values" ? ident(rowAlias, "value") : object;
+  returns === "value" || returns === "values" ? quoteIdentifier(rowAlias, "value") : object;
 
 /** Compiles an array of rows or values, or a single row or value, as `json`. The result is NULL if there are no rows.
  *  @rule R-SQL-2 R-FMT-1 */

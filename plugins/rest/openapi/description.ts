@@ -8,7 +8,7 @@ import {
   type RoutineParameter,
   type Visibility,
 } from "../../../core/index.ts";
-import type { RestTarget } from "../api.ts";
+import { quoteRestValue, type RestTarget } from "../api.ts";
 import { isCallable, takesBodyAsArgument } from "../plan/overload.ts";
 
 export interface Description {
@@ -154,4 +154,4 @@ const RESERVED_PARAMETERS = new Set(["select", "columns", "on_conflict", "order"
 
 /** Returns the name of the parameter that filters a column: `"order"` with its quotes. @rule R-OAS-1a */
 export const buildFilterParameterName = (column: string): string =>
-  UNQUOTED_NAME.test(column) && !RESERVED_PARAMETERS.has(column) ? column : `"${column.replace(/["\\]/g, "\\$&")}"`;
+  UNQUOTED_NAME.test(column) && !RESERVED_PARAMETERS.has(column) ? column : quoteRestValue(column);

@@ -1,7 +1,7 @@
 /** Plans of function calls. */
 import { isUtf8 } from "node:buffer";
 import {
-  arrayLiteral,
+  encodeArrayLiteral,
   findBaseType,
   columnUnknown,
   findRelation,
@@ -15,7 +15,7 @@ import {
   type RoutineCall,
   type RoutineParameter,
 } from "../../../core/index.ts";
-import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
+import { maxAffectedUnsupported, routineNotFound } from "../errors.ts";
 import type { CallShape, LogicTree, ParsedQuery, PlannedRequest, RequestInput, ResolvedRead } from "../request.ts";
 import { buildNestedHookName } from "../syntax/parameters.ts";
 import { checkPreferences, findEffectiveMaxAffected } from "../syntax/prefer.ts";
@@ -67,7 +67,7 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
   const media = chooseMedia(ownInput, { relation, routine, isWholeRow: isWhole });
   checkPreferences(preferences);
   const maxAffected = findEffectiveMaxAffected(preferences);
-  if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
+  if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedUnsupported();
   const { plan, appliedPreferences } = applyPreferences(ownInput, callPlan);
   return {
     plan,
@@ -193,7 +193,8 @@ const buildNamedCall = (
     arguments: namedParameters.map((parameter): RoutineArgument => {
       const argumentTexts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
       const param =
-        values.push(parameter.mode === "variadic" ? arrayLiteral(argumentTexts) : (argumentTexts.at(-1) ?? "")) - 1;
+        values.push(parameter.mode === "variadic" ? encodeArrayLiteral(argumentTexts) : (argumentTexts.at(-1) ?? "")) -
+        1;
       return { name: parameter.name, value: { param, type: parameter.sqlType } };
     }),
   };
@@ -201,7 +202,7 @@ const buildNamedCall = (
 
 /** Returns the value that binds the body. */
 export const buildBodyValue = (input: RequestInput, body: PlannedCall["bodyUse"]): SentValue => {
-  // the database refuses bytes that are not text
+  // the database rejects bytes that are not text
   const { shape, payload, isEmpty } = input;
   if (input.body !== undefined)
     return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)
@@ -266,7 +267,7 @@ const CALLED_ROW = "pgrst_call";
 const VALUE_COLUMN = "pgrst_scalar";
 
 /**
- * Refuses names, because values have neither columns nor relationships. @throws RelApiError `relationship-not-found`,
+ * Rejects names, because values have neither columns nor relationships. @throws RelApiError `relationship-not-found`,
  * 42703 @rule R-RPC-17
  */
 const rejectNames = ({ rest, model, schema, name, query }: PlanInput, isVoid: boolean): void => {

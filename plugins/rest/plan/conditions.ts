@@ -59,7 +59,7 @@ const findFieldRoutine = (
   return row === undefined || isColumn ? undefined : findComputedField(model, row, name, searchPath);
 };
 
-/** Finds a column or a computed field. Other names are refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
+/** Finds a column or a computed field. Other names are rejected when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
 export const buildField = (scope: Omit<RowScope, "findEmbed">, { name, path }: Field): Expression => {
   const steps = path.length === 0 ? {} : { path: buildPath(scope.values, path) };
   const routine = findFieldRoutine(scope, name);
@@ -109,7 +109,7 @@ const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
   operator === "is" && keyword === "null" && field.path.length === 0;
 
 /**
- * Returns the operator for the column's type if several share a name, otherwise the first. The database refuses a wrong
+ * Returns the operator for the column's type if several share a name, otherwise the first. The database rejects a wrong
  * type.
  */
 const chooseOperator = (row: RowScope, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {

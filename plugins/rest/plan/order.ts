@@ -107,7 +107,7 @@ const hasSpreadKey = (
 
 /**
  * Returns the ordering for the column's type. For other types it returns the first ordering, which the database
- * refuses. @rule X-ORD-2
+ * rejects. @rule X-ORD-2
  */
 const buildOrdering = (
   { model, values }: RowScope,

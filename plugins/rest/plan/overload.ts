@@ -1,6 +1,6 @@
 /** Chooses the overload of a call by the names of the arguments, never by their types. */
 import type { Model, PgType, Routine, RoutineParameter } from "../../../core/index.ts";
-import { ambiguousRoutine } from "../errors.ts";
+import { routineAmbiguous } from "../errors.ts";
 import type { CallShape } from "../request.ts";
 
 interface ChosenRoutine {
@@ -58,9 +58,9 @@ const buildSignature = (model: Model, { schema, name, parameters }: Routine): st
 };
 
 /** Builds the error that lists the signatures of all candidates. @rule R-RPC-8 */
-const buildAmbiguityError = (model: Model, candidates: readonly Routine[]): Error => {
+const buildRoutineAmbiguityError = (model: Model, candidates: readonly Routine[]): Error => {
   const sortedCandidates = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
-  return ambiguousRoutine(sortedCandidates.map((routine) => buildSignature(model, routine)));
+  return routineAmbiguous(sortedCandidates.map((routine) => buildSignature(model, routine)));
 };
 
 /**
@@ -73,13 +73,13 @@ export const chooseRoutine = (
   call: CallShape,
 ): ChosenRoutine | undefined => {
   const matches = routines.filter((routine) => matchesNames(routine, call));
-  if (matches.length > 1) throw buildAmbiguityError(model, matches);
+  if (matches.length > 1) throw buildRoutineAmbiguityError(model, matches);
   if (matches[0] !== undefined) return { routine: matches[0], takesBody: false };
   const { bodyType } = call;
   const matching =
     bodyType === undefined
       ? []
       : routines.filter((routine) => BODY_TYPES[bodyType].includes(findBodyType(model, routine)?.name ?? ""));
-  if (matching.length > 1) throw buildAmbiguityError(model, matching);
+  if (matching.length > 1) throw buildRoutineAmbiguityError(model, matching);
   return matching[0] === undefined ? undefined : { routine: matching[0], takesBody: true };
 };

@@ -1,13 +1,13 @@
 /** Prepares requests. Equal requests are parsed, planned and compiled only once. Every read of a request is a question
  *  whose answer becomes part of the cache key. */
 import {
-  defineQuestion,
+  defineCacheQuestion,
   observeSession,
   planKey,
   getVisibility,
   type Ask,
   type Cache,
-  type Question,
+  type CacheQuestion,
   type Relation,
 } from "../../../core/index.ts";
 import type { Payload } from "../api.ts";
@@ -37,17 +37,20 @@ export interface PlanInput extends ParsedRequest {
   readonly input: InputShape;
 }
 
-const ACCEPT = defineQuestion("accept", ({ exchange }: RequestSource) => exchange.header("accept"));
-const MAY_SEE_PLANS = defineQuestion(
+const ACCEPT = defineCacheQuestion("accept", ({ exchange }: RequestSource) => exchange.header("accept"));
+const MAY_SEE_PLANS = defineCacheQuestion(
   "may see plans",
   ({ model, session }: RequestSource) => getVisibility(model, session, "rest").isByGrants,
 );
-const RELATION = defineQuestion("relation", ({ relation }: RequestSource) => relation);
+const RELATION = defineCacheQuestion("relation", ({ relation }: RequestSource) => relation);
 
 const createInputQuestion = (
   hasColumns: boolean,
-): Question<RequestSource, { readonly shape: InputShape; readonly payload: PayloadShape | undefined } | undefined> =>
-  defineQuestion(
+): CacheQuestion<
+  RequestSource,
+  { readonly shape: InputShape; readonly payload: PayloadShape | undefined } | undefined
+> =>
+  defineCacheQuestion(
     "input",
     ({ input }) => {
       const { shape, payload } = input?.(hasColumns) ?? {};

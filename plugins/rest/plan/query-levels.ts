@@ -1,6 +1,6 @@
 /** Builds the levels of a select, each with its filters, trees, orders and ranges. */
 import type { Relation, Relationship, ResolvedOptions } from "../../../core/index.ts";
-import { aliasRequired, notEmbedded } from "../errors.ts";
+import { aliasRequired, targetNotEmbedded } from "../errors.ts";
 import type {
   AddressedPart,
   Condition,
@@ -110,7 +110,7 @@ const findChild = (node: QueryNode, name: string, takesLegacy: boolean, legacyNa
     ? candidates[0]
     : candidates.find((child) => child.embed !== undefined && getTargetName(child.embed) === name);
   const alias = (namedChild ?? candidates[0])?.embed?.alias;
-  if (namedChild === undefined) throw alias === undefined ? notEmbedded(name) : aliasRequired(name, alias);
+  if (namedChild === undefined) throw alias === undefined ? targetNotEmbedded(name) : aliasRequired(name, alias);
   if (
     alias !== undefined &&
     alias !== name &&

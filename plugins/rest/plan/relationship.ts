@@ -58,7 +58,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
     const buildHint = hasHints
       ? (relationship: Relationship) => findUniqueHint(relationship, findCandidates)
       : (relationship: Relationship) => relationship.junction?.relation.name ?? relationship.constraint;
-    throw buildAmbiguityError(sourceName, embed.name, candidates, buildHint);
+    throw buildRelationshipAmbiguityError(sourceName, embed.name, candidates, buildHint);
   }
   return candidate;
 };
@@ -154,7 +154,7 @@ const compareKeys = (a: readonly string[], b: readonly string[]): number => {
   return 0;
 };
 
-const buildAmbiguityError = (
+const buildRelationshipAmbiguityError = (
   source: string,
   target: string,
   candidates: readonly Relationship[],

@@ -16,12 +16,12 @@ import {
   type ReadFrom,
 } from "../../../core/index.ts";
 import {
-  aggregateInSpread,
+  spreadAggregateUnsupported,
   aggregatesDisabled,
   checkDepth,
   embedRepeated,
   nameTooLong,
-  notEmbedded,
+  targetNotEmbedded,
   relatedOrderImpossible,
 } from "../errors.ts";
 import { readParametersHook } from "../api.ts";
@@ -182,13 +182,13 @@ const resolveEmbed = (node: QueryNode, embed: SelectEmbed, search: RelationshipS
   return { ...level, embed, id: getTargetName(embed), relationship };
 };
 
-/** Refuses orders by embeds that are missing or to-many. @throws RelApiError `not-embedded`, `related-order-impossible`
+/** Rejects orders by embeds that are missing or to-many. @throws RelApiError `not-embedded`, `related-order-impossible`
  *  @rule R-ORD-3 */
 const checkRelatedOrders = (level: QueryLevel): void => {
   for (const { embed } of level.node.orders) {
     if (embed === undefined) continue;
     const relatedEmbed = level.embeds.find(({ id }) => id === embed);
-    if (relatedEmbed === undefined) throw notEmbedded(embed);
+    if (relatedEmbed === undefined) throw targetNotEmbedded(embed);
     if (!relatedEmbed.relationship.isToOne) throw relatedOrderImpossible(level.name, embed);
   }
   level.embeds.forEach(checkRelatedOrders);
@@ -205,7 +205,7 @@ const hasAggregates = (level: QueryLevel, flatModes: Grammar["flatModes"]): bool
     (embed) => flatModes.has(embed.embed.mode) && embed.relationship.isToOne && hasAggregates(embed, flatModes),
   );
 
-/** Refuses aggregates that are disabled, or inside a to-many spread. @rule R-AGG-1 R-SPR-7 */
+/** Rejects aggregates that are disabled, or inside a to-many spread. @rule R-AGG-1 R-SPR-7 */
 const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
   const levels: QueryLevel[] = [root];
   // the list grows during the loop, which visits every level from the top
@@ -215,7 +215,7 @@ const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEn
     const flatLists = level.embeds.filter(
       ({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne,
     );
-    if (flatLists.some((embed) => hasAggregates(embed, flatModes))) throw aggregateInSpread();
+    if (flatLists.some((embed) => hasAggregates(embed, flatModes))) throw spreadAggregateUnsupported();
   }
 };
 

@@ -1,5 +1,5 @@
 /** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: parses operator expressions. Plugins declare the operators. */
-import { arrayLiteral, type OperatorSpec } from "../../../core/index.ts";
+import { encodeArrayLiteral, type OperatorSpec } from "../../../core/index.ts";
 import { checkPathLength } from "../errors.ts";
 import type { AddressedPart, Condition, Grammar } from "../request.ts";
 import {
@@ -159,7 +159,7 @@ const scanOperand = (
   if (spec?.operand === "keyword") return scanKeyword(text, at, spec.keywords ?? []);
   if (spec?.operand === "list") {
     const list = scanList(text, at);
-    return isFailure(list) ? list : { value: { value: arrayLiteral(list.value) }, end: list.end };
+    return isFailure(list) ? list : { value: { value: encodeArrayLiteral(list.value) }, end: list.end };
   }
   const scalar = scanValue(text, at);
   if (isFailure(scalar)) return scalar;

@@ -1,6 +1,6 @@
 /** Reads bodies of the type `application/x-www-form-urlencoded`: `name=Ada&note=caf%C3%A9+x`. */
-import type { Exchange, Limits } from "../../../core/index.ts";
-import { bodyNotUtf8, tooManyColumns } from "../errors.ts";
+import type { Exchange, RequestLimits } from "../../../core/index.ts";
+import { bodyNotUtf8, columnCountExceeded } from "../errors.ts";
 import type { BodyRows } from "../api.ts";
 import { decodePart } from "./parameters.ts";
 
@@ -8,7 +8,7 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** Receives name and value pairs, in order. Malformed escapes stay. @throws RelApiError `bad-body` if the form is not
  *  UTF-8 or has too many names @rule R-BODY-7 R-LIM-3 */
-export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<Pairs> => {
+export const receiveForm = async (exchange: Exchange, limits: RequestLimits): Promise<Pairs> => {
   let text = ""; // one character for each byte, as in a query string
   await exchange.streamBody((chunk) => {
     text += chunk.toString("latin1");
@@ -17,7 +17,8 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
   for (let start = 0; start < text.length;) {
     const nextSeparator = text.indexOf("&", start);
     const end = nextSeparator === -1 ? text.length : nextSeparator;
-    if (end > start && pairs.push(parsePair(text.slice(start, end))) > limits.maxColumns) throw tooManyColumns(limits);
+    if (end > start && pairs.push(parsePair(text.slice(start, end))) > limits.maxColumns)
+      throw columnCountExceeded(limits);
     start = end + 1;
   }
   return pairs;

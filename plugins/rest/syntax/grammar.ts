@@ -1,13 +1,13 @@
 /**
  * Collects the syntax that plugins add to requests: operators, aggregate functions, orderings and embedding modes by
- * REST name, and preferences. Refuses names that REST cannot parse or distinguish.
+ * REST name, and preferences. Rejects names that REST cannot parse or distinguish.
  */
 import {
   presetError,
   rejectDuplicates,
   rejectInvalidNames,
   rejectOverlaps,
-  type Limits,
+  type RequestLimits,
   type OperatorSpec,
   type Registry,
 } from "../../../core/index.ts";
@@ -35,7 +35,7 @@ const checkOperatorName = (plugin: string, spec: OperatorSpec): void => {
     );
 };
 
-/** Refuses names that REST cannot parse or distinguish. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1
+/** Rejects names that REST cannot parse or distinguish. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1
  *  X-ORD-1 */
 const checkPartNames = (registry: Registry): void => {
   const { operators, embeds, aggregates, orderings } = registry;
@@ -69,7 +69,7 @@ const groupByRestName = <Spec>(
  *  @throws RelApiError `preset` for names that REST cannot parse or distinguish */
 export const buildGrammar = (
   registry: Registry,
-  context: { readonly options: Limits },
+  context: { readonly options: RequestLimits },
   isPluginParameter: Grammar["isPluginParameter"],
 ): Grammar => {
   checkPartNames(registry);

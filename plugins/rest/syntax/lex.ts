@@ -4,7 +4,7 @@
  * can be tried. `requireToken` turns a failure into the error.
  */
 import type { RelApiError } from "../../../core/index.ts";
-import { parseError } from "../errors.ts";
+import { queryPartInvalid } from "../errors.ts";
 import type { Field, JsonPathKey } from "../request.ts";
 
 /** A position at which the text does not match the grammar. */
@@ -55,14 +55,14 @@ export const buildSyntaxError = (source: LexerInput, failure: LexFailure): RelAp
   const shownPosition = failure.shownAt ?? failure.at;
   const code = source.text.codePointAt(shownPosition);
   const isLeftOver = failure.expecting.includes(END);
-  const thing =
+  const unexpectedText =
     code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
-  return parseError(
+  return queryPartInvalid(
     source.name,
     source.raw,
     line,
     column,
-    `unexpected ${thing} expecting ${listAlternatives(failure.expecting)}`,
+    `unexpected ${unexpectedText} expecting ${listAlternatives(failure.expecting)}`,
     source.facts,
   );
 };

@@ -1,8 +1,8 @@
 /** Reads the parts of a request that need neither its body nor the database: steps 4 to 8 of R-PIPE-1. */
 import {
-  defineQuestion,
+  defineCacheQuestion,
   memoize,
-  nameKey,
+  buildNameKey,
   findRoutines,
   decodeUtf8Header,
   type Ask,
@@ -10,11 +10,11 @@ import {
   type Model,
   type Operation,
   type PluginContext,
-  type Question,
+  type CacheQuestion,
   type Relation,
 } from "../../../core/index.ts";
 import type { RestRoute, RestTarget } from "../api.ts";
-import { limitOnPut } from "../errors.ts";
+import { limitOnPutUnsupported } from "../errors.ts";
 import type {
   Grammar,
   NodeRange,
@@ -36,7 +36,7 @@ import { resolveRange } from "./range.ts";
 const findTarget = ({ kind, model, schema, name }: RequestTarget): RestTarget | undefined => {
   if (kind === "root") return { kind };
   if (kind === "routine") return { kind, name, routines: findRoutines(model, { schema, name }) };
-  const relation = model.relations.get(nameKey({ schema, name }));
+  const relation = model.relations.get(buildNameKey({ schema, name }));
   return relation && { kind, relation };
 };
 
@@ -101,24 +101,24 @@ export const createRouteMatcher = (
 export const readPreferences = (grammar: Grammar, header: string | undefined): Preferences =>
   header === undefined || header === "" ? NO_PREFERENCES : parsePreferences(grammar, decodeUtf8Header(header));
 
-const METHOD = defineQuestion("method", ({ exchange }: RequestSource) => exchange.method);
-const MODEL = defineQuestion("model", ({ model }: RequestSource) => model);
-const PATH = defineQuestion("path", ({ exchange }: RequestSource) => exchange.path);
-const PREFER = defineQuestion("prefer", ({ prefer }: RequestSource) => prefer);
-const PROFILE = defineQuestion("profile", ({ exchange }: RequestSource) =>
+const METHOD = defineCacheQuestion("method", ({ exchange }: RequestSource) => exchange.method);
+const MODEL = defineCacheQuestion("model", ({ model }: RequestSource) => model);
+const PATH = defineCacheQuestion("path", ({ exchange }: RequestSource) => exchange.path);
+const PREFER = defineCacheQuestion("prefer", ({ prefer }: RequestSource) => prefer);
+const PROFILE = defineCacheQuestion("profile", ({ exchange }: RequestSource) =>
   exchange.header(getProfileHeader(exchange.method)),
 );
-const TEXT = defineQuestion("text", ({ template, exchange }: RequestSource) =>
+const TEXT = defineCacheQuestion("text", ({ template, exchange }: RequestSource) =>
   template === undefined ? exchange.query : template.text,
 );
-const HAS_MARKS = defineQuestion("has marks", ({ template }: RequestSource) => template !== undefined);
+const HAS_MARKS = defineCacheQuestion("has marks", ({ template }: RequestSource) => template !== undefined);
 
 const readRangeHeader = ({ exchange }: RequestSource): string | undefined =>
   exchange.method === "GET" ? exchange.header("range") : undefined;
 
 /** Creates the question for the rows of the root, which a `Range` header may select. */
-const createWindowQuestion = (range: NodeRange): Question<RequestSource, Window> =>
-  defineQuestion(
+const createWindowQuestion = (range: NodeRange): CacheQuestion<RequestSource, Window> =>
+  defineCacheQuestion(
     "window",
     (source) => {
       const { limit, offset } = resolveRange(range, readRangeHeader(source));
@@ -141,7 +141,8 @@ export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): Parsed
     !isReading(method) ? "filters" : target.kind === "routine" ? "arguments" : "reads",
   );
   const window = ask(createWindowQuestion(query.range));
-  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
+  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined))
+    throw limitOnPutUnsupported();
   const preferences = readPreferences(grammar, ask(PREFER));
   const end = resolveTransactionEnd(context.options, preferences);
   return { ...target, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window };

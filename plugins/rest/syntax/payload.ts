@@ -2,18 +2,24 @@
  *  keys. */
 import { isUtf8 } from "node:buffer";
 import {
-  isNestedDeeper,
+  exceedsJsonDepth,
   MAX_LIST_LENGTH,
-  numberText,
+  getNumberText,
   parseJson,
   splitJson,
   decodeUtf8Header,
   type Exchange,
   type Json,
-  type Limits,
+  type RequestLimits,
   type TextRow,
 } from "../../../core/index.ts";
-import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
+import {
+  restBodyTooDeep,
+  contentTypeUnsupported,
+  bodyJsonInvalid,
+  bodyKeysDifferent,
+  columnCountExceeded,
+} from "../errors.ts";
 import { buildFormRow, receiveForm } from "./form.ts";
 import { readBodyHook, receiveBodyHook, type BodyRows, type MediaType, type Payload } from "../api.ts";
 import type { RestSurface } from "../request.ts";
@@ -65,7 +71,7 @@ export const receivePayload = async (rest: RestSurface, exchange: Exchange): Pro
   const body = await exchange.body();
   return (hasColumns) => {
     const rows = rest.context.use(readBodyHook).call(body, type);
-    if (rows === undefined) throw contentTypeError(type.text);
+    if (rows === undefined) throw contentTypeUnsupported(type.text);
     return buildPayload(rest, rows, hasColumns);
   };
 };
@@ -87,13 +93,13 @@ export const readJson = (
   text: string | undefined,
   hasColumns: boolean,
 ): Payload => {
-  if (text === undefined) throw jsonError();
-  if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+  if (text === undefined) throw bodyJsonInvalid();
+  if (exceedsJsonDepth(text, limits.maxJsonDepth)) throw restBodyTooDeep(limits);
   if (hasColumns) return buildUninspectedPayload(text);
   try {
     return { ...parseRows(text, limits), isUninspected: false };
   } catch (error) {
-    throw error instanceof SyntaxError ? jsonError(findHints()?.findJsonError(text)) : error;
+    throw error instanceof SyntaxError ? bodyJsonInvalid(findHints()?.findJsonError(text)) : error;
   }
 };
 
@@ -103,11 +109,11 @@ const OBJECT = /^[ \t\r\n]*\{/;
 const ARRAY = /^[ \t\r\n]*\[/;
 
 const isRow = (value: Json): value is Row =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && numberText(value) === undefined;
+  typeof value === "object" && value !== null && !Array.isArray(value) && getNumberText(value) === undefined;
 
 /** Parses rows and sorts their keys, so that the order of keys in the body does not change the statement. @throws
  *  SyntaxError, RelApiError `bad-body` */
-const parseRows = (text: string, limits: Limits): Rows => {
+const parseRows = (text: string, limits: RequestLimits): Rows => {
   const isShort = text.length <= MAX_LIST_LENGTH;
   const isList = ARRAY.test(text);
   if (!isList && !OBJECT.test(text)) {
@@ -119,12 +125,12 @@ const parseRows = (text: string, limits: Limits): Rows => {
   let isUniform = true; // an error in the JSON text is reported before different keys
   for (const value of isShort ? parseAllValues(text) : parseEachValue(isList ? splitJson(text) : [text], limits)) {
     const keys = isRow(value) ? Object.keys(value) : [];
-    if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
+    if (keys.length > limits.maxColumns) throw columnCountExceeded(limits);
     firstKeys ??= new Set(keys);
     isUniform &&= isRow(value) && keys.length === firstKeys.size && keys.every((key) => firstKeys?.has(key));
     if (isShort) parsedRows.push(value as Row); // the list counts only if all values are rows
   }
-  if (!isUniform) throw keysError();
+  if (!isUniform) throw bodyKeysDifferent();
   if (firstKeys === undefined) return NO_ROWS;
   const keys = [...firstKeys].sort();
   if (!isList) return { text, shape: "object", keys, isEmpty: false };
@@ -142,18 +148,18 @@ const parseAllValues = (text: string): readonly Json[] => {
 
 /** Parses each value only when it is needed, because the values of a long list together are larger than the body. The
  *  members of an object are counted before it is parsed. */
-function* parseEachValue(texts: Iterable<string>, limits: Limits): Generator<Json> {
+function* parseEachValue(texts: Iterable<string>, limits: RequestLimits): Generator<Json> {
   for (const json of texts) {
     let count = 0;
     if (json.length > limits.maxColumns && OBJECT.test(json))
-      for (const _ of splitJson(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
+      for (const _ of splitJson(json)) if (++count > limits.maxColumns) throw columnCountExceeded(limits);
     yield JSON.parse(json) as Json; // `JSON.parse` returns JSON values
   }
 }
 
 const encodeText = (value: Json): string | null | undefined => {
   if (value === null || typeof value === "string") return value;
-  return typeof value === "boolean" ? String(value) : numberText(value);
+  return typeof value === "boolean" ? String(value) : getNumberText(value);
 };
 
 /** Encodes the values of a row as texts. Returns undefined if a value is an array or an object, or if a key cannot be
@@ -169,7 +175,7 @@ const encodeTextRow = (row: Row): TextRow | undefined => {
 };
 
 /** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all values are plain. An
- *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
+ *  escape `\\u` may encode a character that PostgreSQL rejects. @rule X-PLN-8 */
 export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
   // `parseRows` has read the keys of the text
   const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row);

@@ -10,7 +10,7 @@ const MAX_ABBREVIATION_BYTES = 24;
 /** The abbreviations of `<+0530>-5:30` and `CET-1CEST,M3.5.0,M10.5.0/3`, each also with other texts between digits. */
 const ABBREVIATIONS = [/<([^>]*)/g, /([^0-9+,-]+)/g];
 
-/** Refuses time zones with long abbreviations. In PostgreSQL before 18.6, 17.11, 16.15, 15.19 and 14.24, `to_char`
+/** Rejects time zones with long abbreviations. In PostgreSQL before 18.6, 17.11, 16.15, 15.19 and 14.24, `to_char`
  *  writes them past the end of its buffer (CVE-2026-14669). Only a time zone that contains an offset defines an
  *  abbreviation. @throws RelApiError `time-zone-invalid` @rule R-PRF-4a */
 const checkTimeZone = (zone: string): string => {
@@ -75,7 +75,7 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
 };
 
 /**
- * Refuses unknown preferences if `handling` is strict. Otherwise unknown preferences are not read, so that they do not
+ * Rejects unknown preferences if `handling` is strict. Otherwise unknown preferences are not read, so that they do not
  * become part of the cache key. @throws RelApiError `preferences-invalid` @rule R-PRF-2
  */
 export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalidItems">): void => {

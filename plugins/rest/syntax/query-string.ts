@@ -1,6 +1,6 @@
 /** `?select=id,name&tonnage=gte.500;order=name`: parses the query string. */
 import type { Limit } from "../../../core/index.ts";
-import { checkPathLength, tooMany } from "../errors.ts";
+import { checkPathLength, restLimitExceeded } from "../errors.ts";
 import type {
   AddressedPart,
   Condition,
@@ -45,7 +45,7 @@ const splitQuery = (text: string): readonly Pair[] => {
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);
   const checkCount = (limit: Limit, count: number, items: string): void => {
-    if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, items);
+    if (count > grammar.limits[limit]) throw restLimitExceeded(grammar.limits, limit, items);
   };
   checkCount("maxParameters", pairs.length, "parameters");
   const parametersWithValue = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);

@@ -2,8 +2,8 @@
  * `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: parses the items
  * of a row.
  */
-import type { Limits } from "../../../core/index.ts";
-import { checkPathLength, nestedTooDeep, tooMany } from "../errors.ts";
+import type { RequestLimits } from "../../../core/index.ts";
+import { checkPathLength, nestingTooDeep, restLimitExceeded } from "../errors.ts";
 import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
 import {
   END,
@@ -43,7 +43,7 @@ interface SelectReader {
   readonly aggregates: readonly string[];
   /** The expected tokens of an item, for messages. */
   readonly expectedItem: readonly string[];
-  readonly limits: Limits;
+  readonly limits: RequestLimits;
   /** The numbers of fields and embeds parsed so far. */
   readonly counts: { fields: number; embeds: number };
 }
@@ -122,7 +122,7 @@ const readItem = (reader: SelectReader, at: number, expectedTokens: readonly str
   const embed = readPlainEmbed(reader, at, depth);
   if (embed !== undefined) return embed;
   if (++reader.counts.fields > reader.limits.maxSelectFields)
-    throw tooMany(reader.limits, "maxSelectFields", "selected fields");
+    throw restLimitExceeded(reader.limits, "maxSelectFields", "selected fields");
   return readField(reader, at, expectedTokens);
 };
 
@@ -185,8 +185,8 @@ const readEmbed = (
   depth: number,
 ): ItemToken => {
   const { source, limits, counts } = reader;
-  if (depth >= limits.maxRelationDepth) throw nestedTooDeep(limits, "maxRelationDepth", "embeds");
-  if (++counts.embeds > limits.maxEmbeds) throw tooMany(limits, "maxEmbeds", "embeds");
+  if (depth >= limits.maxRelationDepth) throw nestingTooDeep(limits, "maxRelationDepth", "embeds");
+  if (++counts.embeds > limits.maxEmbeds) throw restLimitExceeded(limits, "maxEmbeds", "embeds");
   const { name, hint, join } = head.value;
   const finish = (items: readonly SelectItem[], end: number): ItemToken => ({
     value: { kind: "embed", mode, name, alias, hint, join, items },

@@ -21,7 +21,7 @@ import { restoreSessionVariables } from "../webhook/session-variables.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, type BackgroundAction } from "./asynchronous.ts";
 import {
   checkAsynchronous,
-  excludedError,
+  actionObjectExcluded,
   getDatabaseTypes,
   readActionField,
   readSeconds,
@@ -169,7 +169,7 @@ const OPTIONS: ReadonlySet<string> = new Set([
 
 /** Checks the options of an action, because JavaScript has no types. @throws Error with the reason */
 const checkOptions = (action: unknown): void => {
-  if (!isObject(action) || typeof action["run"] !== "function") throw excludedError("it has no function run");
+  if (!isObject(action) || typeof action["run"] !== "function") throw actionObjectExcluded("it has no function run");
   const {
     kind = "synchronous",
     type = "mutation",
@@ -179,18 +179,18 @@ const checkOptions = (action: unknown): void => {
     roles = [],
     description = "",
   } = action;
-  if (kind !== "synchronous" && kind !== "asynchronous") throw excludedError("its kind is unknown");
-  if (type !== "query" && type !== "mutation") throw excludedError("its type is neither query nor mutation");
+  if (kind !== "synchronous" && kind !== "asynchronous") throw actionObjectExcluded("its kind is unknown");
+  if (type !== "query" && type !== "mutation") throw actionObjectExcluded("its type is neither query nor mutation");
   for (const option of Object.keys(action))
     if (!OPTIONS.has(option) && !(option === "timeoutSeconds" && kind === "asynchronous"))
-      throw excludedError(`it has an unknown option "${option}"`);
-  if (typeof args !== "string") throw excludedError("its args are not a string of SDL");
+      throw actionObjectExcluded(`it has an unknown option "${option}"`);
+  if (typeof args !== "string") throw actionObjectExcluded("its args are not a string of SDL");
   if (inputSchema !== undefined && !isInputSchema(inputSchema))
-    throw excludedError("its inputSchema does not implement Standard Schema");
-  if (typeof output !== "string") throw excludedError("its output is not a string of SDL");
+    throw actionObjectExcluded("its inputSchema does not implement Standard Schema");
+  if (typeof output !== "string") throw actionObjectExcluded("its output is not a string of SDL");
   if (!(Array.isArray(roles) && roles.every((role) => typeof role === "string")))
-    throw excludedError("its roles are no list of names");
-  if (typeof description !== "string") throw excludedError("its description is not a string");
+    throw actionObjectExcluded("its roles are no list of names");
+  if (typeof description !== "string") throw actionObjectExcluded("its description is not a string");
 };
 
 /** @throws TypeError if the result does not fit the output type */
@@ -284,14 +284,14 @@ const readOwnActions = (
       const root = type === "query" ? "Query" : "Mutation";
       const field = `${name}${args.trim() === "" ? "" : `(${args})`}: ${output}`;
       const read = readActionSdl(`type ${root} { ${field} }`).definitions;
-      if (read.size !== 1) throw excludedError("its args and output declare another field");
-      const raw = {
+      if (read.size !== 1) throw actionObjectExcluded("its args and output declare another field");
+      const rawAction = {
         name,
         definition: read.get(name) ?? {},
         permissions: roles.map((role) => ({ role })),
         ...(description === undefined ? {} : { comment: description }),
       };
-      const served = readActionField(raw, types, surroundings);
+      const served = readActionField(rawAction, types, surroundings);
       if (action.kind === "asynchronous") {
         checkAsynchronous(served, types, surroundings);
         readSeconds(action.timeoutSeconds, DEFAULT_SECONDS);

@@ -7,8 +7,8 @@ import {
   RelApiError,
   requireService,
   sql,
-  toStatement,
-  value,
+  compileSql,
+  bindValue,
   writeJson,
   type Json,
   type Model,
@@ -78,15 +78,15 @@ export const buildDelivery = (
   const finish = (id: string, output: string | null, errors: string | null): Promise<unknown> =>
     query(sql`
       update relapi.action_log
-      set status = ${value(errors === null ? "completed" : "error")}, output = ${value(output, "json")},
-        errors = ${value(errors, "json")}, request_headers = null, ended_at = pg_catalog.clock_timestamp()
-      where id = ${value(id, "uuid")}`);
+      set status = ${bindValue(errors === null ? "completed" : "error")}, output = ${bindValue(output, "json")},
+        errors = ${bindValue(errors, "json")}, request_headers = null, ended_at = pg_catalog.clock_timestamp()
+      where id = ${bindValue(id, "uuid")}`);
 
   const deliver: EventTrigger["deliver"] = async ({ newRow }, signal) => {
     const { id } = JSON.parse(newRow ?? "{}") as { readonly id: string }; // `startAction` wrote the row
     const [row] = await query<CallRow>(sql`
       update relapi.action_log set status = 'processing'
-      where id = ${value(id, "uuid")} and status in ('created', 'processing')
+      where id = ${bindValue(id, "uuid")} and status in ('created', 'processing')
       returning input::text, session_variables::text, request_headers, request_query,
         pg_catalog.to_json(created_at) #>> '{}' as created_at`);
     if (row === undefined) return {};
@@ -137,13 +137,13 @@ const startAction = async (
   const insert = sql`
     with stored_call as (
       insert into relapi.action_log (action_name, input, session_variables, request_headers, request_query)
-      values (${value(name)}, ${value(writeJson(payload["input"] ?? {}), "json")},
-        ${value(writeJson(payload["session_variables"] ?? {}), "json")},
-        ${value(storedHeaders, "json")}, ${value(document)})
+      values (${bindValue(name)}, ${bindValue(writeJson(payload["input"] ?? {}), "json")},
+        ${bindValue(writeJson(payload["session_variables"] ?? {}), "json")},
+        ${bindValue(storedHeaders, "json")}, ${bindValue(document)})
       returning id
     ), inserted_event as (
       insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row)
-      select ${value(`${DELIVERY_PREFIX}${name}`, "text")}, 'relapi', 'action_log', 'INSERT', pg_catalog.json_build_object('id', id) from stored_call
+      select ${bindValue(`${DELIVERY_PREFIX}${name}`, "text")}, 'relapi', 'action_log', 'INSERT', pg_catalog.json_build_object('id', id) from stored_call
       returning id, trigger_name, next_try_at
     )
     select stored_call.id::text, relapi.add_event_job(inserted_event.id, trigger_name, next_try_at)
@@ -162,7 +162,7 @@ const startAction = async (
 const compileRead = (name: string, id: Json | undefined, session: Session): Sql => {
   // administrators see the calls of all sessions
   const variables = session.isAdmin && session.role === "admin" ? null : writeJson(buildSessionVariables(session));
-  return sql`select relapi.read_action(${value(String(id), "uuid")}, ${value(name, "text")}, ${value(variables, "text")})::text as body`;
+  return sql`select relapi.read_action(${bindValue(String(id), "uuid")}, ${bindValue(name, "text")}, ${bindValue(variables, "text")})::text as body`;
 };
 
 /** Returns the call with its result, or null if the caller's session has no such call. @rule X-ACT-12a */
@@ -186,7 +186,7 @@ const watchAction = (
   { arguments: { id }, session }: Pick<GqlFunctionRequest, "arguments" | "session">,
 ): GqlLiveField => {
   const fragment = compileRead(name, id, session);
-  const statement = { ...toStatement(fragment), columns: ["body"], fragment };
+  const statement = { ...compileSql(fragment), columns: ["body"], fragment };
   return {
     program: createProgram([statement], { relations: new Set(["relapi.action_log"]), isOpenEnded: false }),
     read: parseJson,
@@ -194,7 +194,7 @@ const watchAction = (
   };
 };
 
-/** Returns the plan of an action's field in a root. `checkInput` rejects if the arguments are refused.
+/** Returns the plan of an action's field in a root. `checkInput` rejects if the arguments are rejected.
  *  @rule X-ACT-12 X-ACT-16 */
 export const buildBackgroundPlan = (
   context: PluginContext,

@@ -19,7 +19,7 @@ import type { CustomTypes } from "./definitions.ts";
 import {
   actionAnswerNotJson,
   actionCallFailed,
-  actionRefused,
+  actionRejected,
   actionRequestTransformFailed,
   actionResponseTransformFailed,
   actionResultInvalid,
@@ -97,7 +97,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
       () => transforms.request?.(original) ?? { url, headers, body },
       actionRequestTransformFailed,
     );
-    const answer = await client.send({
+    const response = await client.send({
       ...transformedRequest,
       purpose: "action",
       timeoutMs: action.timeoutMs,
@@ -108,13 +108,13 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     });
     const text = transform(
       action,
-      () => transforms.response?.(answer, original) ?? answer.text,
+      () => transforms.response?.(response, original) ?? response.text,
       actionResponseTransformFailed,
     );
-    return { ...answer, text };
+    return { ...response, text };
   };
 
-  const readAnswer = ({ status, text }: WebhookResponse, action: WebhookAction, types: CustomTypes): Json => {
+  const readResponse = ({ status, text }: WebhookResponse, action: WebhookAction, types: CustomTypes): Json => {
     if (status >= 400 && status < 500) throw readWebhookError(status, text);
     if (status < 200 || status >= 300) {
       logProblem(action.field.name, `status ${status}`);
@@ -135,7 +135,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
       logProblem(action.field.name, error.message);
       throw actionCallFailed();
     }
-    return readAnswer(response, action, types);
+    return readResponse(response, action, types);
   };
 };
 
@@ -149,7 +149,7 @@ const readWebhookError = (status: number, text: string): RelApiError => {
   }
   const { message, code = null, extensions = null } = isJsonObject(value) ? value : {};
   if (typeof message !== "string") return actionResultInvalid('an error has a "message"');
-  return actionRefused(
+  return actionRejected(
     status,
     message,
     typeof code === "string" ? code : "unexpected",

@@ -2,7 +2,7 @@
 import { parseType, specifiedScalarTypes, type TypeNode } from "graphql";
 import {
   memoize,
-  numberText,
+  getNumberText,
   type Json,
   type JsonObject,
   type Model,
@@ -10,7 +10,7 @@ import {
   type Relation,
 } from "../../../core/index.ts";
 import type { GqlRoleAccess } from "../../graphql/api.ts";
-import { readObject, readList, readText } from "../../shared/json-values.ts";
+import { readObjectOrEmpty, readListOrEmpty, readText } from "../../shared/json-values.ts";
 
 /** An argument of an action, or a field of a custom type. */
 export interface TypedName {
@@ -92,46 +92,47 @@ const BUILT_IN: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }
 export const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
 
 /** Creates the error that excludes one object. The reader catches the error and reports it. */
-export const excludedError = (reason: string): Error => new Error(reason);
+export const actionObjectExcluded = (reason: string): Error => new Error(reason);
 
-const readName = (raw: JsonObject, key = "name"): string => {
-  const name = readText(raw[key]) ?? "";
-  if (!GRAPHQL_NAME.test(name)) throw excludedError(`"${name}" is not a valid GraphQL name`);
+const readName = (rawObject: JsonObject, key = "name"): string => {
+  const name = readText(rawObject[key]) ?? "";
+  if (!GRAPHQL_NAME.test(name)) throw actionObjectExcluded(`"${name}" is not a valid GraphQL name`);
   return name;
 };
 
 /** @throws Error if the name is not valid */
-export const readDescribed = (raw: JsonObject, key = "name"): DescribedName => ({
-  name: readName(raw, key),
-  description: readText(raw["description"]),
+export const readDescribed = (rawObject: JsonObject, key = "name"): DescribedName => ({
+  name: readName(rawObject, key),
+  description: readText(rawObject["description"]),
 });
 
 const readType = (value: Json | undefined, owner: string): TypeNode => {
   try {
     return parseType(readText(value) ?? "", { noLocation: true });
   } catch {
-    throw excludedError(`${owner}: ${JSON.stringify(value ?? null)} is not a GraphQL type`);
+    throw actionObjectExcluded(`${owner}: ${JSON.stringify(value ?? null)} is not a GraphQL type`);
   }
 };
 
-const refuseDuplicates = (items: readonly DescribedName[]): void => {
+const rejectDuplicates = (items: readonly DescribedName[]): void => {
   const names = new Set<string>();
   for (const { name } of items) {
-    if (names.has(name)) throw excludedError(`${name}: the name is taken`);
+    if (names.has(name)) throw actionObjectExcluded(`${name}: the name is taken`);
     names.add(name);
   }
 };
 
-export const isListOrAbsent = (raw: Json | undefined): boolean => (raw ?? null) === null || Array.isArray(raw);
+export const isListOrAbsent = (rawValue: Json | undefined): boolean =>
+  (rawValue ?? null) === null || Array.isArray(rawValue);
 
-const readTypedNames = (raw: Json | undefined, list: "arguments" | "fields"): readonly TypedName[] => {
-  if (!isListOrAbsent(raw)) throw excludedError(`${list} is not a list`);
-  const read = readList(raw).map((item) => {
-    const entry = readObject(item);
+const readTypedNames = (rawValue: Json | undefined, list: "arguments" | "fields"): readonly TypedName[] => {
+  if (!isListOrAbsent(rawValue)) throw actionObjectExcluded(`${list} is not a list`);
+  const read = readListOrEmpty(rawValue).map((item) => {
+    const entry = readObjectOrEmpty(item);
     const describedName = readDescribed(entry);
     return { ...describedName, type: readType(entry["type"], describedName.name) };
   });
-  refuseDuplicates(read);
+  rejectDuplicates(read);
   return read;
 };
 
@@ -142,18 +143,20 @@ const TYPE_LISTS = [
   ["scalars", "scalar"],
 ] as const;
 
-const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType => {
-  const describedName = readDescribed(raw);
+const readCustomType = (kind: CustomType["kind"], rawObject: JsonObject): CustomType => {
+  const describedName = readDescribed(rawObject);
   if (kind === "scalar") return { ...describedName, kind };
   if (kind === "enum") {
-    const values = readList(raw["values"]).map((value) => readDescribed(readObject(value), "value"));
-    if (values.length === 0) throw excludedError("it has no values");
-    refuseDuplicates(values);
+    const values = readListOrEmpty(rawObject["values"]).map((value) =>
+      readDescribed(readObjectOrEmpty(value), "value"),
+    );
+    if (values.length === 0) throw actionObjectExcluded("it has no values");
+    rejectDuplicates(values);
     return { ...describedName, kind, values };
   }
-  const fields = readTypedNames(raw["fields"], "fields");
-  if (fields.length === 0) throw excludedError("it has no fields");
-  if (!isListOrAbsent(raw["relationships"])) throw excludedError("relationships is not a list");
+  const fields = readTypedNames(rawObject["fields"], "fields");
+  if (fields.length === 0) throw actionObjectExcluded("it has no fields");
+  if (!isListOrAbsent(rawObject["relationships"])) throw actionObjectExcluded("relationships is not a list");
   return kind === "object" ? { ...describedName, kind, fields, relationships: [] } : { ...describedName, kind, fields };
 };
 
@@ -177,23 +180,24 @@ const findTypeProblem = (
 
 /** Reads the types that fit, and reports the others. @rule X-ACT-2 X-ACT-8 */
 export const readCustomTypes = (
-  raw: Readonly<Record<string, Json>>,
+  rawObject: Readonly<Record<string, Json>>,
   surroundings: ActionSurroundings,
   report: ReportProblem,
 ): CustomTypes => {
   const types = new Map<string, CustomType>();
   for (const [list, kind] of TYPE_LISTS) {
-    if (!isListOrAbsent(raw[list])) report("custom_types", list, "it is not a list");
-    for (const item of readList(raw[list])) {
-      const entry = readObject(item);
+    if (!isListOrAbsent(rawObject[list])) report("custom_types", list, "it is not a list");
+    for (const item of readListOrEmpty(rawObject[list])) {
+      const entry = readObjectOrEmpty(item);
       const name = readText(entry["name"]) ?? "";
       try {
         const type = readCustomType(kind, entry);
-        if (types.has(name) || BUILT_IN.has(name) || ROOTS.has(name)) throw excludedError("the name is taken");
-        if (surroundings.takenTypes.has(name)) throw excludedError("a table or function has that name in GraphQL");
+        if (types.has(name) || BUILT_IN.has(name) || ROOTS.has(name)) throw actionObjectExcluded("the name is taken");
+        if (surroundings.takenTypes.has(name))
+          throw actionObjectExcluded("a table or function has that name in GraphQL");
         types.set(name, type);
       } catch (error) {
-        report("custom_types", name, (error as Error).message); // only `excludedError` is thrown here
+        report("custom_types", name, (error as Error).message); // only `actionObjectExcluded` is thrown here
         continue;
       }
     }
@@ -223,24 +227,31 @@ const removeFaulty = (
 };
 
 /** Reads the field of an action. @throws Error with the reason for leaving the action out */
-export const readActionField = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): ActionField => {
-  const definition = readObject(raw["definition"]);
-  const { name } = readDescribed(raw);
-  if (surroundings.takenRoots.has(name)) throw excludedError("a table or function has that name in GraphQL");
+export const readActionField = (
+  rawObject: JsonObject,
+  types: CustomTypes,
+  surroundings: ActionSurroundings,
+): ActionField => {
+  const definition = readObjectOrEmpty(rawObject["definition"]);
+  const { name } = readDescribed(rawObject);
+  if (surroundings.takenRoots.has(name)) throw actionObjectExcluded("a table or function has that name in GraphQL");
   const root = readText(definition["type"]) ?? "mutation";
-  if (root !== "query" && root !== "mutation") throw excludedError(`its type is "${root}", not query or mutation`);
+  if (root !== "query" && root !== "mutation")
+    throw actionObjectExcluded(`its type is "${root}", not query or mutation`);
   const args = readTypedNames(definition["arguments"], "arguments");
-  if (definition["output_type"] === undefined) throw excludedError("it has no output type");
+  if (definition["output_type"] === undefined) throw actionObjectExcluded("it has no output type");
   const output = readType(definition["output_type"], "output type");
   const problem =
     args
       .map((argument) => findTypeProblem(argument, "input", types, surroundings))
       .find((message) => message !== undefined) ??
     findTypeProblem({ name: "output type", type: output, description: undefined }, "output", types, surroundings);
-  if (problem !== undefined) throw excludedError(problem);
-  if (!isListOrAbsent(raw["permissions"])) throw excludedError("permissions is not a list");
-  const roles = readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
-  return { name, description: readText(raw["comment"]), root, arguments: args, output, roles: new Set(roles) };
+  if (problem !== undefined) throw actionObjectExcluded(problem);
+  if (!isListOrAbsent(rawObject["permissions"])) throw actionObjectExcluded("permissions is not a list");
+  const roles = readListOrEmpty(rawObject["permissions"]).flatMap(
+    (entry) => readText(readObjectOrEmpty(entry)["role"]) ?? [],
+  );
+  return { name, description: readText(rawObject["comment"]), root, arguments: args, output, roles: new Set(roles) };
 };
 
 /** The maximum length of the name of an asynchronous action. An identifier of the queue has at most 128 characters,
@@ -253,18 +264,19 @@ export const checkAsynchronous = (
   types: CustomTypes,
   { hasQueue, takenTypes }: ActionSurroundings,
 ): void => {
-  if (root !== "mutation") throw excludedError("only mutations can be asynchronous");
-  if (!hasQueue) throw excludedError("asynchronous actions need the plugin events");
+  if (root !== "mutation") throw actionObjectExcluded("only mutations can be asynchronous");
+  if (!hasQueue) throw actionObjectExcluded("asynchronous actions need the plugin events");
   // the result has a type of this name
-  if (types.has(name) || takenTypes.has(name)) throw excludedError("a type has that name in GraphQL");
+  if (types.has(name) || takenTypes.has(name)) throw actionObjectExcluded("a type has that name in GraphQL");
   if (name.length > MAX_ASYNCHRONOUS_LENGTH)
-    throw excludedError(`its name has more than ${MAX_ASYNCHRONOUS_LENGTH} characters`);
+    throw actionObjectExcluded(`its name has more than ${MAX_ASYNCHRONOUS_LENGTH} characters`);
 };
 
 /** Reads a number of seconds. @throws Error with the reason for leaving the action out */
 export const readSeconds = (value: Json | undefined, otherwise: number): number => {
   if (value === undefined || value === null) return otherwise;
-  const seconds = Number(numberText(value) ?? Number.NaN);
-  if (!(seconds > 0 && seconds <= 3600)) throw excludedError("its timeout is not a number of seconds up to 3600");
+  const seconds = Number(getNumberText(value) ?? Number.NaN);
+  if (!(seconds > 0 && seconds <= 3600))
+    throw actionObjectExcluded("its timeout is not a number of seconds up to 3600");
   return seconds;
 };

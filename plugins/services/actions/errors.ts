@@ -17,7 +17,7 @@ export const actionResultInvalid = (reason: string): RelApiError =>
   actionFailed(`unexpected response from webhook: ${reason}`);
 
 /** Returns the error that the webhook sends with a status 4xx. @rule X-ACT-5 */
-export const actionRefused = (
+export const actionRejected = (
   status: number,
   message: string,
   code: string,

@@ -3,7 +3,7 @@ import type { Json } from "../../../core/index.ts";
 import { actionInputInvalid } from "./errors.ts";
 
 /** The arguments of an action without `inputSchema`. Numbers that JavaScript would change keep their text
- *  (`numberText`). */
+ *  (`getNumberText`). */
 export type ActionArguments = Readonly<Record<string, Json>>;
 
 /** A schema of zod, Valibot, ArkType or another library that implements Standard Schema

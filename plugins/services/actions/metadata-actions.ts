@@ -29,8 +29,8 @@ export const metadataActions = definePlugin({
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
     );
     hooks.introspect.tapPromise("metadata-actions", async (model, introspection) => {
-      const { "metadata-actions": raw } = getMetadataFacts(model);
-      if (raw === undefined) return model;
+      const { "metadata-actions": rawActions } = getMetadataFacts(model);
+      if (rawActions === undefined) return model;
       const { problems, report: reportProblem } = createProblemReport(model, introspection);
       const report: ReportProblem = (type, name, reason) =>
         reportProblem(
@@ -38,7 +38,7 @@ export const metadataActions = definePlugin({
           `${WORDS[type]} ${name}`,
           reason,
         );
-      const actions = readWebhookActions(raw, model, context.registry.has("events"), report, (name, reason) =>
+      const actions = readWebhookActions(rawActions, model, context.registry.has("events"), report, (name, reason) =>
         introspection.warn(`metadata: action ${name}: ${reason}; ignored`),
       );
       const deliveries = actions.actions

@@ -13,7 +13,7 @@ import { expandHeaders, expandTemplate, readHeaderTemplates } from "../webhook/t
 import { readTransforms, type Transforms } from "../webhook/transform.ts";
 import {
   checkAsynchronous,
-  excludedError,
+  actionObjectExcluded,
   getDatabaseTypes,
   isListOrAbsent,
   readActionField,
@@ -25,7 +25,7 @@ import {
   type ReportProblem,
 } from "./definitions.ts";
 import { addRelationships } from "./relationships.ts";
-import { readList, readObject, readText } from "../../shared/json-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../../shared/json-values.ts";
 
 /** An action with a webhook. */
 export interface WebhookAction {
@@ -62,48 +62,56 @@ const DEFINITION_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /** Lists keys that have no effect, such as `definition.timout`. @rule X-ACT-8a */
-const listUnknownKeys = (raw: JsonObject): readonly string[] => [
-  ...Object.keys(raw).filter((key) => !ACTION_KEYS.has(key)),
-  ...Object.keys(readObject(raw["definition"])).flatMap((key) =>
+const listUnknownKeys = (rawObject: JsonObject): readonly string[] => [
+  ...Object.keys(rawObject).filter((key) => !ACTION_KEYS.has(key)),
+  ...Object.keys(readObjectOrEmpty(rawObject["definition"])).flatMap((key) =>
     DEFINITION_KEYS.has(key) ? [] : [`definition.${key}`],
   ),
 ];
 
 /** @throws Error with the reason for leaving the action out */
-const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
-  const definition = readObject(raw["definition"]);
-  const field = readActionField(raw, types, surroundings);
+const readWebhookAction = (
+  rawObject: JsonObject,
+  types: CustomTypes,
+  surroundings: ActionSurroundings,
+): WebhookAction => {
+  const definition = readObjectOrEmpty(rawObject["definition"]);
+  const field = readActionField(rawObject, types, surroundings);
   const kind = definition["kind"] ?? "";
   const isAsynchronous = kind === "asynchronous";
   // Hasura exports an empty kind for queries
-  if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw excludedError("its kind is unknown");
+  if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw actionObjectExcluded("its kind is unknown");
   if (isAsynchronous) checkAsynchronous(field, types, surroundings);
   const handler = readText(definition["handler"]);
-  if (handler === undefined) throw excludedError("it has no handler");
+  if (handler === undefined) throw actionObjectExcluded("it has no handler");
   const forwardsHeaders = definition["forward_client_headers"] ?? false;
-  if (typeof forwardsHeaders !== "boolean") throw excludedError("its forward_client_headers is neither true nor false");
+  if (typeof forwardsHeaders !== "boolean")
+    throw actionObjectExcluded("its forward_client_headers is neither true nor false");
   const url = expandTemplate(handler);
-  if (!URL.canParse(url) || !/^https?:/i.test(url)) throw excludedError("its handler is not an http or https URL");
+  if (!URL.canParse(url) || !/^https?:/i.test(url))
+    throw actionObjectExcluded("its handler is not an http or https URL");
   return {
     field,
     url,
-    headers: expandHeaders(readHeaderTemplates(definition["headers"], excludedError)),
+    headers: expandHeaders(readHeaderTemplates(definition["headers"], actionObjectExcluded)),
     forwardsHeaders,
     timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
-    transforms: readTransforms(definition, excludedError),
+    transforms: readTransforms(definition, actionObjectExcluded),
     isAsynchronous,
   };
 };
 
 /** Adds the roles that inherit a permission. */
-const addInheritedRoles = (raw: JsonObject, inheritedRoles: MetadataActions["inheritedRoles"]): JsonObject => {
-  if (!isListOrAbsent(raw["permissions"])) return raw; // `readActionField` refuses the action
-  const roles = new Set(readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []));
+const addInheritedRoles = (rawObject: JsonObject, inheritedRoles: MetadataActions["inheritedRoles"]): JsonObject => {
+  if (!isListOrAbsent(rawObject["permissions"])) return rawObject; // `readActionField` rejects the action
+  const roles = new Set(
+    readListOrEmpty(rawObject["permissions"]).flatMap((entry) => readText(readObjectOrEmpty(entry)["role"]) ?? []),
+  );
   for (let size = -1; size !== roles.size;) {
     size = roles.size;
     for (const { role, parents } of inheritedRoles) if (parents.some((parent) => roles.has(parent))) roles.add(role);
   }
-  return { ...raw, permissions: [...roles].map((role) => ({ role })) };
+  return { ...rawObject, permissions: [...roles].map((role) => ({ role })) };
 };
 
 /** Reads the actions that fit, and reports the others. Without a queue, no action is asynchronous. */
@@ -129,13 +137,13 @@ export const readWebhookActions = (
     report,
   );
   const foundActions = new Map<string, WebhookAction>();
-  for (const raw of actions) {
-    const name = readText(readObject(raw)["name"]) ?? "";
+  for (const rawEntry of actions) {
+    const name = readText(readObjectOrEmpty(rawEntry)["name"]) ?? "";
     try {
-      if (!isJsonObject(raw)) throw excludedError("it is not an object");
-      if (foundActions.has(name)) throw excludedError("the name is taken");
-      for (const key of listUnknownKeys(raw)) warn(name, `${key} is unknown`);
-      foundActions.set(name, readWebhookAction(addInheritedRoles(raw, inheritedRoles), types, surroundings));
+      if (!isJsonObject(rawEntry)) throw actionObjectExcluded("it is not an object");
+      if (foundActions.has(name)) throw actionObjectExcluded("the name is taken");
+      for (const key of listUnknownKeys(rawEntry)) warn(name, `${key} is unknown`);
+      foundActions.set(name, readWebhookAction(addInheritedRoles(rawEntry, inheritedRoles), types, surroundings));
     } catch (error) {
       report("action", name, (error as Error).message); // the reasons are written here and in `templates.ts`
     }

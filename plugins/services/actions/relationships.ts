@@ -2,9 +2,9 @@
  *  action. @rule X-ACT-11 */
 import type { TypeNode } from "graphql";
 import { findColumn, type Json, type JsonObject, type QualifiedName, type Relation } from "../../../core/index.ts";
-import { readList, readObject, readText } from "../../shared/json-values.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../../shared/json-values.ts";
 import {
-  excludedError,
+  actionObjectExcluded,
   readDescribed,
   type CustomType,
   type CustomTypes,
@@ -21,33 +21,33 @@ interface RelationshipOwner {
   findRelation(name: QualifiedName): Relation | undefined;
 }
 
-const readTable = (raw: JsonObject): QualifiedName => {
-  const table = raw["remote_table"];
+const readTable = (rawObject: JsonObject): QualifiedName => {
+  const table = rawObject["remote_table"];
   const name = readText(table);
   if (name !== undefined) return { schema: "public", name };
-  const parts = readObject(table);
+  const parts = readObjectOrEmpty(table);
   return { schema: readText(parts["schema"]) ?? "public", name: readText(parts["name"]) ?? "" };
 };
 
 /** @throws Error with the reason for leaving the relationship out */
-const readRelationship = (raw: JsonObject, owner: RelationshipOwner): TypeRelationship => {
-  const describedName = readDescribed(raw);
+const readRelationship = (rawObject: JsonObject, owner: RelationshipOwner): TypeRelationship => {
+  const describedName = readDescribed(rawObject);
   if (owner.fields.some(({ name }) => name === describedName.name))
-    throw excludedError("the type has a field of this name");
-  const kind = raw["type"];
-  if (kind !== "object" && kind !== "array") throw excludedError("its type is neither object nor array");
-  const table = readTable(raw);
+    throw actionObjectExcluded("the type has a field of this name");
+  const kind = rawObject["type"];
+  if (kind !== "object" && kind !== "array") throw actionObjectExcluded("its type is neither object nor array");
+  const table = readTable(rawObject);
   const relation = owner.findRelation(table);
-  if (relation === undefined) throw excludedError(`there is no tracked table "${table.schema}"."${table.name}"`);
-  const columns = Object.entries(readObject(raw["field_mapping"])).map(([name, value]) => {
+  if (relation === undefined) throw actionObjectExcluded(`there is no tracked table "${table.schema}"."${table.name}"`);
+  const columns = Object.entries(readObjectOrEmpty(rawObject["field_mapping"])).map(([name, value]) => {
     const field = owner.fields.find((candidate) => candidate.name === name);
-    if (field === undefined) throw excludedError(`the type has no field "${name}"`);
-    if (!owner.isLeaf(field.type)) throw excludedError(`the field "${name}" is not a scalar`);
+    if (field === undefined) throw actionObjectExcluded(`the type has no field "${name}"`);
+    if (!owner.isLeaf(field.type)) throw actionObjectExcluded(`the field "${name}" is not a scalar`);
     const column = readText(value) ?? "";
-    if (findColumn(relation, column) === undefined) throw excludedError(`the table has no column "${column}"`);
+    if (findColumn(relation, column) === undefined) throw actionObjectExcluded(`the table has no column "${column}"`);
     return [name, column] as const;
   });
-  if (columns.length === 0) throw excludedError("it has no field_mapping");
+  if (columns.length === 0) throw actionObjectExcluded("it has no field_mapping");
   return { ...describedName, isToOne: kind === "object", relation, columns };
 };
 
@@ -63,19 +63,19 @@ export const addRelationships = (
       ? isLeaf(node.type)
       : node.kind === "NamedType" && types.get(node.name.value)?.kind !== "object";
   const completedTypes = new Map<string, CustomType>(types);
-  for (const item of readList(objects)) {
-    const raw = readObject(item);
-    const type = types.get(readText(raw["name"]) ?? "");
+  for (const item of readListOrEmpty(objects)) {
+    const rawEntry = readObjectOrEmpty(item);
+    const type = types.get(readText(rawEntry["name"]) ?? "");
     if (type?.kind !== "object") continue; // the type does not fit and was reported before
     const relationships = new Map<string, TypeRelationship>();
-    for (const rawRelationship of readList(raw["relationships"])) {
-      const entry = readObject(rawRelationship);
+    for (const rawRelationship of readListOrEmpty(rawEntry["relationships"])) {
+      const entry = readObjectOrEmpty(rawRelationship);
       const name = readText(entry["name"]) ?? "";
       try {
-        if (relationships.has(name)) throw excludedError("the name is taken");
+        if (relationships.has(name)) throw actionObjectExcluded("the name is taken");
         relationships.set(name, readRelationship(entry, { fields: type.fields, isLeaf, findRelation }));
       } catch (error) {
-        report("relationship", `${type.name}.${name}`, (error as Error).message); // only `excludedError` is thrown here
+        report("relationship", `${type.name}.${name}`, (error as Error).message); // only `actionObjectExcluded` is thrown here
       }
     }
     completedTypes.set(type.name, { ...type, relationships: [...relationships.values()] });

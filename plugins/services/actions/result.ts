@@ -1,21 +1,21 @@
 /** Checks the result of an action against its output type. @rule X-ACT-6 */
 import type { TypeNode } from "graphql";
-import { isJsonObject, numberText, type Json } from "../../../core/index.ts";
+import { isJsonObject, getNumberText, type Json } from "../../../core/index.ts";
 import type { CustomType, CustomTypes } from "./definitions.ts";
 
 const describe = (value: Json): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  if (numberText(value) !== undefined) return "a number";
+  if (getNumberText(value) !== undefined) return "a number";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 };
 
-const isInteger = (value: Json): boolean => Number.isInteger(Number(numberText(value) ?? Number.NaN));
+const isInteger = (value: Json): boolean => Number.isInteger(Number(getNumberText(value) ?? Number.NaN));
 
 /** The built-in scalars. Other scalars take any JSON. */
 const SCALARS: Readonly<Record<string, readonly [expected: string, accepts: (value: Json) => boolean]>> = {
   Int: ["an integer", isInteger],
-  Float: ["a number", (value) => numberText(value) !== undefined],
+  Float: ["a number", (value) => getNumberText(value) !== undefined],
   String: ["a string", (value) => typeof value === "string"],
   Boolean: ["a boolean", (value) => typeof value === "boolean"],
   ID: ["a string or an integer", (value) => typeof value === "string" || isInteger(value)],
@@ -29,22 +29,22 @@ export const findResultProblem = (
   types: CustomTypes,
   position = "the result",
 ): string | undefined => {
-  const refuse = (expectation: string): string =>
+  const describeMismatch = (expectation: string): string =>
     `expecting ${expectation} for ${position}, but got ${describe(value)}`;
   if (type.kind === "NonNullType")
-    return value === null ? refuse("a value") : findResultProblem(type.type, value, types, position);
+    return value === null ? describeMismatch("a value") : findResultProblem(type.type, value, types, position);
   if (value === null) return undefined;
   if (type.kind === "ListType") {
-    if (!Array.isArray(value)) return refuse("a list");
+    if (!Array.isArray(value)) return describeMismatch("a list");
     return findFirst(value as readonly Json[], (item, i) =>
       findResultProblem(type.type, item, types, `${position}[${i}]`),
     );
   }
   const name = type.name.value;
   const custom = types.get(name);
-  if (custom !== undefined) return findCustomProblem(custom, value, types, position, refuse);
+  if (custom !== undefined) return findCustomProblem(custom, value, types, position, describeMismatch);
   const scalar = SCALARS[name];
-  return scalar === undefined || scalar[1](value) ? undefined : refuse(scalar[0]);
+  return scalar === undefined || scalar[1](value) ? undefined : describeMismatch(scalar[0]);
 };
 
 const findCustomProblem = (
@@ -52,12 +52,14 @@ const findCustomProblem = (
   value: Json,
   types: CustomTypes,
   position: string,
-  refuse: (expectation: string) => string,
+  describeMismatch: (expectation: string) => string,
 ): string | undefined => {
   if (custom.kind === "enum")
-    return custom.values.some(({ name }) => name === value) ? undefined : refuse(`a value of "${custom.name}"`);
+    return custom.values.some(({ name }) => name === value)
+      ? undefined
+      : describeMismatch(`a value of "${custom.name}"`);
   if (custom.kind !== "object") return undefined;
-  if (!isJsonObject(value)) return refuse("an object");
+  if (!isJsonObject(value)) return describeMismatch("an object");
   return findFirst(custom.fields, (field) =>
     findResultProblem(
       field.type,

@@ -13,11 +13,11 @@ import type { WebhookResponse } from "../api.ts";
 import { createWebhookClient } from "../webhook/client.ts";
 import { createCookieForwarding } from "../webhook/forwarded-cookies.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
-import { readHookAnswer, type HookAnswer } from "./response.ts";
+import { readHookResponse, type HookResponse } from "./response.ts";
 import {
-  authHookBesideTokens,
+  authHookContradictory,
   authHookUrlInvalid,
-  callerRefused,
+  callerRejected,
   hookAnswerInvalid,
   hookCallFailed,
 } from "./errors.ts";
@@ -32,23 +32,23 @@ export const authHook = definePlugin({
   apply: (hooks, context) => {
     const { options, registry } = context;
     if (options.authHook === undefined || options.authHook === "") return;
-    if (registry.has("jwt-tokens")) refuseTokens(context);
+    if (registry.has("jwt-tokens")) rejectTokens(context);
     const url = parseUrl(options.authHook);
     const getSession = createSessions(context);
-    const askHook = createHookCaller(url, context);
-    hooks.authorize.tapPromise("auth-hook", async (credentials) => getSession(await askHook(credentials)));
+    const callHook = createHookCaller(url, context);
+    hooks.authorize.tapPromise("auth-hook", async (credentials) => getSession(await callHook(credentials)));
   },
 });
 
 /** Throws for an option. A secret that the database stores is ignored and reported. @rule X-HOOK-1a */
-const refuseTokens = (context: PluginContext): void => {
+const rejectTokens = (context: PluginContext): void => {
   const hasTokens = ({ jwtSecret }: ResolvedOptions): boolean => jwtSecret !== undefined && jwtSecret !== "";
-  if (hasTokens(context.options)) throw authHookBesideTokens();
+  if (hasTokens(context.options)) throw authHookContradictory();
   let lastOptions = context.options;
   context.onModel(() => {
     if (context.options === lastOptions) return;
     lastOptions = context.options;
-    const problem = hasTokens(lastOptions) ? `ignoring tokens: ${authHookBesideTokens().message}` : undefined;
+    const problem = hasTokens(lastOptions) ? `ignoring tokens: ${authHookContradictory().message}` : undefined;
     if (problem !== undefined) context.logger.error(problem);
     context.healthProblems.set("auth hook", problem);
   });
@@ -61,10 +61,10 @@ const parseUrl = (text: string): URL => {
   return url;
 };
 
-/** The largest accepted answer. It consists of session variables, which are short. */
+/** The largest accepted response. It consists of session variables, which are short. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {
+const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookResponse>) => {
   const { options, logger } = context;
   const { authHookTimeout } = options;
   const buildRequest = createRequestBuilder(context);
@@ -101,18 +101,18 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
       forget?.();
     }
     const { status, text } = response;
-    if (status === 401) throw callerRefused();
+    if (status === 401) throw callerRejected();
     if (status !== 200) {
       logProblem(FAILURE_MESSAGE, `status ${status}`);
       throw hookAnswerInvalid();
     }
     try {
-      const answer = readHookAnswer(text, Date.now());
-      const { unreadableExpiry } = answer;
+      const hookResponse = readHookResponse(text, Date.now());
+      const { unreadableExpiry } = hookResponse;
       if (unreadableExpiry !== undefined)
         logProblem("the auth hook sent an expiry that cannot be read", `the value of ${unreadableExpiry}`);
       forwardCookies(credentials, response);
-      return answer;
+      return hookResponse;
     } catch (error) {
       if (error instanceof RelApiError) logProblem(FAILURE_MESSAGE, error.message);
       throw error;
@@ -122,8 +122,8 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 
 const FAILURE_MESSAGE = "the auth hook failed";
 
-/** Returns the function that builds the session of an answer. @rule X-HOOK-5 X-HOOK-9 */
-const createSessions = (context: PluginContext): ((answer: HookAnswer) => Session) => {
+/** Returns the function that builds the session of a response. @rule X-HOOK-5 X-HOOK-9 */
+const createSessions = (context: PluginContext): ((hookResponse: HookResponse) => Session) => {
   const sessions = createSessionCache(context.caches, "auth-hook");
   return ({ role, variables, expiresAtMs }) => {
     const { anonRole, adminRoleInTokens } = context.options;

@@ -2,7 +2,7 @@
 import {
   decodeUtf8Header,
   isJsonObject,
-  isNestedDeeper,
+  exceedsJsonDepth,
   parseJson,
   writeJson,
   type Credentials,
@@ -64,11 +64,11 @@ const readGqlRequest = async (credentials: Credentials, maxJsonDepth: number): P
 };
 
 const parseBody = (text: string, maxJsonDepth: number): Json => {
-  if (isNestedDeeper(text, maxJsonDepth)) return null;
+  if (exceedsJsonDepth(text, maxJsonDepth)) return null;
   try {
     return parseJson(text);
   } catch {
-    return null; // the surface refuses the request later, with its own message
+    return null; // the surface rejects the request later, with its own message
   }
 };
 

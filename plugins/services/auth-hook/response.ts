@@ -1,8 +1,9 @@
-/** Reads the answer of the webhook: `{"X-Hasura-Role":"user","X-Hasura-User-Id":"7","Cache-Control":"max-age=600"}`. */
+/** Reads the response of the webhook, such as
+ *  `{"X-Hasura-Role":"user","X-Hasura-User-Id":"7","Cache-Control":"max-age=600"}`. */
 import { isJsonObject, VARIABLE_PREFIX, type Json } from "../../../core/index.ts";
 import { hookAnswerInvalid, hookRoleMissing } from "./errors.ts";
 
-export interface HookAnswer {
+export interface HookResponse {
   readonly role: string;
   /** The session variables by lower-case name, including the role. */
   readonly variables: Readonly<Record<string, string>>;
@@ -18,7 +19,7 @@ const CONTROL_NAMES = new Set([`${VARIABLE_PREFIX}admin-secret`, `${VARIABLE_PRE
 
 /** Reads session variables and expiry. @throws RelApiError `auth-hook-failed`, `auth-hook-role-missing` @rule X-HOOK-5
  *  X-HOOK-7 */
-export const readHookAnswer = (text: string, nowMs: number): HookAnswer => {
+export const readHookResponse = (text: string, nowMs: number): HookResponse => {
   const members = readMembers(text);
   const variables: Record<string, string> = {};
   for (const [name, value] of members) {
@@ -35,9 +36,9 @@ export const readHookAnswer = (text: string, nowMs: number): HookAnswer => {
 
 /** Reads the members by lower-case name. Every value has to be a string, as in Hasura. */
 const readMembers = (text: string): ReadonlyMap<string, string> => {
-  const answerObject = parseObject(text);
+  const responseObject = parseObject(text);
   const members = new Map<string, string>();
-  for (const [name, value] of Object.entries(answerObject)) {
+  for (const [name, value] of Object.entries(responseObject)) {
     if (typeof value !== "string")
       throw hookAnswerInvalid(
         `Error in $[${JSON.stringify(name).replace(/^"|"$/g, "'")}]: parsing Text failed, expected String, but encountered ${nameKind(value)}`,
@@ -66,7 +67,7 @@ const nameKind = (value: Json): string => {
   return kind[0]?.toUpperCase() + kind.slice(1); // for example `Number`
 };
 
-type Expiry = Pick<HookAnswer, "expiresAtMs" | "unreadableExpiry">;
+type Expiry = Pick<HookResponse, "expiresAtMs" | "unreadableExpiry">;
 
 /** Reads the expiry of the session. `Cache-Control` wins over `Expires` if it is valid. @rule X-HOOK-9 */
 const readExpiry = (members: ReadonlyMap<string, string>, nowMs: number): Expiry => {

@@ -1,5 +1,5 @@
 /** Checks event triggers against the tables of the database. */
-import { sql, value, type IntrospectContext } from "../../../core/index.ts";
+import { sql, bindValue, type IntrospectContext } from "../../../core/index.ts";
 import { OPERATIONS, type EventTrigger } from "./event-trigger.ts";
 
 interface TableRow {
@@ -42,7 +42,7 @@ const loadTables = (
       exists (
         select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal
       ) as "hasTriggers"
-    from pg_catalog.json_to_recordset(${value(names, "json")}) wanted (schema text, name text)
+    from pg_catalog.json_to_recordset(${bindValue(names, "json")}) wanted (schema text, name text)
     join pg_catalog.pg_namespace n on n.nspname = wanted.schema
     join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = wanted.name and c.relkind in ('r', 'p')
     group by n.nspname, c.relname, c.oid, c.relkind`);

@@ -6,7 +6,7 @@ export const handlersInvalid = (location: string, reason: string): RelApiError =
   presetError(`eventHandlers: ${location} ${reason}`);
 
 /** @rule X-EVT-3 */
-export const notInstalled = (triggers: Iterable<string>): RelApiError =>
+export const eventTriggersNotInstalled = (triggers: Iterable<string>): RelApiError =>
   presetError(
     `event triggers are not installed: ${[...triggers].join(", ")}: run "relapi --preset plus events install"`,
   );

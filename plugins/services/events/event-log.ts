@@ -1,5 +1,5 @@
 /** Lists events and attempts for administrators, creates events manually, and delivers events again. */
-import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
+import { parseJson, sql, bindValue, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import { hasEventSchema } from "../queue/install.ts";
 import { compileWindow } from "../queue/store.ts";
@@ -27,7 +27,7 @@ type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session" | "traceCo
 
 const parseRow = (text: string | null): Json => (text === null ? null : parseJson(text));
 
-const buildSession = (text: string | null): Json => {
+const readLoggedSession = (text: string | null): Json => {
   const variables = parseSession(text);
   return variables === undefined ? null : renameSessionVariables(variables);
 };
@@ -37,7 +37,7 @@ const buildEvent = ({ schema, name, traceParent, ...event }: EventRow): LoggedEv
   table: { schema, name },
   old: parseRow(event.old),
   new: parseRow(event.new),
-  session: buildSession(event.session),
+  session: readLoggedSession(event.session),
   traceContext: buildTraceContext(traceParent),
 });
 
@@ -70,7 +70,7 @@ export const createEventLog = (
       const [event] = await context.query<{ readonly id: string }>(sql`
       with inserted as (
         insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row, session)
-        values (${value(trigger)}, ${value(schema)}, ${value(name)}, 'MANUAL', ${value(row, "json")}, ${value(ADMIN_SESSION)})
+        values (${bindValue(trigger)}, ${bindValue(schema)}, ${bindValue(name)}, 'MANUAL', ${bindValue(row, "json")}, ${bindValue(ADMIN_SESSION)})
         returning id, trigger_name, next_try_at
       )
       select id::text, relapi.add_event_job(id, trigger_name, next_try_at) from inserted`);
@@ -81,7 +81,7 @@ export const createEventLog = (
       with reset_event as (
         update relapi.event
         set status = 'pending', tries = 0, locked_until = null, ended_at = null, next_try_at = pg_catalog.clock_timestamp()
-        where id = ${value(id, "uuid")} and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
+        where id = ${bindValue(id, "uuid")} and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
         returning id, trigger_name, next_try_at
       )
       select relapi.add_event_job(id, trigger_name, next_try_at) from reset_event`);
@@ -90,18 +90,19 @@ export const createEventLog = (
     loadEvents: async (trigger, window, status) => {
       const events = await query<EventRow>(
         selectEvents(sql`
-        where trigger_name = ${value(trigger)}
-          and (${value(status ?? null, "text")} is null or (status = 'pending') = (${value(status ?? null, "text")} = 'pending'))
+        where trigger_name = ${bindValue(trigger)}
+          and (${bindValue(status ?? null, "text")} is null or (status = 'pending') = (${bindValue(status ?? null, "text")} = 'pending'))
         order by created_at desc, position desc ${compileWindow(window)}`),
       );
       return events.map(buildEvent);
     },
     loadEvent: async (id) => {
-      const [event] = await query<EventRow>(selectEvents(sql`where id = ${value(id, "uuid")}`));
+      const [event] = await query<EventRow>(selectEvents(sql`where id = ${bindValue(id, "uuid")}`));
       return event && buildEvent(event);
     },
-    loadEventAttempts: (id, window) => query<LoggedAttempt>(selectAttempts(sql`e.id = ${value(id, "uuid")}`, window)),
+    loadEventAttempts: (id, window) =>
+      query<LoggedAttempt>(selectAttempts(sql`e.id = ${bindValue(id, "uuid")}`, window)),
     loadAttempts: (trigger, window) =>
-      query<LoggedAttempt>(selectAttempts(sql`e.trigger_name = ${value(trigger)}`, window)),
+      query<LoggedAttempt>(selectAttempts(sql`e.trigger_name = ${bindValue(trigger)}`, window)),
   };
 };

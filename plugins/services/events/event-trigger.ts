@@ -32,7 +32,7 @@ export interface EventTrigger {
   readonly isInherited?: boolean;
   /** True if an administrator may create events of a row that has not changed. */
   readonly allowsManual: boolean;
-  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
+  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without a response */
   readonly deliver: (event: StoredEvent, signal: AbortSignal) => Promise<Delivery>;
 }
 

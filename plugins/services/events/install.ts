@@ -1,5 +1,5 @@
 /** Installs event triggers in the database, removes them, and reports their state. */
-import { ident, literal, sql, type Sql } from "../../../core/index.ts";
+import { quoteIdentifier, quoteLiteral, sql, type Sql } from "../../../core/index.ts";
 import type { EventCounts, EventInstallation, TriggerStatus } from "../api.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { hasEventSchema, installEventSchema, runInstallation, type QueueDatabase } from "../queue/install.ts";
@@ -37,12 +37,12 @@ const isSame = (tableTrigger: TableTrigger, installedTrigger: InstalledTrigger):
 
 const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableTrigger): readonly Sql[] => [
   definition,
-  sql`comment on trigger ${ident(name)} on ${ident(schema, table)} is ${literal(fingerprint)}`,
+  sql`comment on trigger ${quoteIdentifier(name)} on ${quoteIdentifier(schema, table)} is ${quoteLiteral(fingerprint)}`,
 ];
 
 /** Installs the schema of events and the triggers that are missing or have changed. Removes the other operations of the
  *  same event triggers. Changes nothing if all is installed. Returns what it has changed.
- *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 */
+ *  @throws RelApiError `preset` if the database rejects @rule X-EVT-3 X-EVT-4 */
 export const installTriggers = async (
   database: QueueDatabase,
   triggers: readonly EventTrigger[],
@@ -69,7 +69,7 @@ export const installTriggers = async (
 };
 
 const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
-  sql`drop trigger if exists ${ident(name)} on ${ident(schema, table)}`;
+  sql`drop trigger if exists ${quoteIdentifier(name)} on ${quoteIdentifier(schema, table)}`;
 
 /** Removes the event triggers of these names, or all of them, from their tables. Events stay. Returns the number of
  *  triggers. @rule X-EVT-3 */

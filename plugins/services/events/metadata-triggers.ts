@@ -6,7 +6,7 @@ import { MAX_RULES, type RetryRules } from "../queue/delivery.ts";
 import {
   InvalidDefinition,
   readName,
-  readObject,
+  readOptionalObject,
   readRule,
   readTarget,
   rejectUnknownKeys,
@@ -19,7 +19,7 @@ export type ReportProblem = (table: QualifiedName, name: string, reason: string)
 
 /** Returns the names of all triggers, including triggers that cannot be read. */
 export const listNames = (entries: readonly MetadataEventTrigger[]): readonly string[] =>
-  entries.map(({ raw }) => readName(raw));
+  entries.map(({ raw: rawTrigger }) => readName(rawTrigger));
 
 /** Returns the triggers that can be read, and reports the others. @rule X-EVT-13 X-EVT-13a X-EVT-13b X-EVT-14 */
 export const readMetadataTriggers = (
@@ -27,9 +27,9 @@ export const readMetadataTriggers = (
   getClient: () => WebhookClient,
   report: ReportProblem,
 ): readonly EventTrigger[] =>
-  entries.flatMap(({ table, raw }) => {
-    const object = isJsonObject(raw) ? raw : {};
-    const name = readName(raw);
+  entries.flatMap(({ table, raw: rawTrigger }) => {
+    const object = isJsonObject(rawTrigger) ? rawTrigger : {};
+    const name = readName(rawTrigger);
     try {
       return [readTrigger(table, name, object, getClient)];
     } catch (error) {
@@ -60,20 +60,23 @@ const RETRY_KEYS = new Set(["num_retries", "interval_sec", "timeout_sec", "toler
 const readTrigger = (
   table: QualifiedName,
   name: string,
-  raw: JsonObject,
+  rawObject: JsonObject,
   getClient: () => WebhookClient,
 ): EventTrigger => {
   if (!NAME.test(name))
     throw new InvalidDefinition("its name has to begin with a letter, and to have at most 42 letters, digits, _ and -");
-  rejectUnknownKeys(raw, new Set([...TRIGGER_KEYS, ...IGNORED_KEYS]), "");
-  const definition = readObject(raw["definition"], "definition");
+  rejectUnknownKeys(rawObject, new Set([...TRIGGER_KEYS, ...IGNORED_KEYS]), "");
+  const definition = readOptionalObject(rawObject["definition"], "definition");
   rejectUnknownKeys(definition, DEFINITION_KEYS, "definition.");
   const operations = Object.fromEntries(
     OPERATIONS.flatMap((operation) => {
       const columns = definition[operation];
       if (columns === undefined || columns === null) return [];
       return [
-        [operation, readColumns(operation === "update", readObject(columns, `definition.${operation}`), operation)],
+        [
+          operation,
+          readColumns(operation === "update", readOptionalObject(columns, `definition.${operation}`), operation),
+        ],
       ];
     }),
   );
@@ -82,10 +85,10 @@ const readTrigger = (
     throw new InvalidDefinition("definition.enable_manual is neither true nor false");
   if (Object.keys(operations).length === 0 && !allowsManual)
     throw new InvalidDefinition("definition has no insert, update, delete or enable_manual");
-  const isOrdered = raw["ordered"] ?? false;
+  const isOrdered = rawObject["ordered"] ?? false;
   if (typeof isOrdered !== "boolean") throw new InvalidDefinition("ordered is neither true nor false");
-  const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
-  const target = readTarget(raw);
+  const retry = readRetry(readOptionalObject(rawObject["retry_conf"], "retry_conf"));
+  const target = readTarget(rawObject);
   return {
     name,
     table,
@@ -97,11 +100,11 @@ const readTrigger = (
   };
 };
 
-const readColumns = (isUpdate: boolean, raw: JsonObject, operation: string): OperationColumns => {
+const readColumns = (isUpdate: boolean, rawObject: JsonObject, operation: string): OperationColumns => {
   const location = `definition.${operation}`;
-  rejectUnknownKeys(raw, new Set(["columns", "payload"]), `${location}.`);
-  const columns = readColumnList(raw["columns"], `${location}.columns`);
-  const payload = readColumnList(raw["payload"], `${location}.payload`);
+  rejectUnknownKeys(rawObject, new Set(["columns", "payload"]), `${location}.`);
+  const columns = readColumnList(rawObject["columns"], `${location}.columns`);
+  const payload = readColumnList(rawObject["payload"], `${location}.payload`);
   if (isUpdate) {
     if (columns?.length === 0) throw new InvalidDefinition(`${location}.columns is empty`);
     return { ...(columns && { listenedColumns: columns }), ...(payload && { payload }) };
@@ -111,18 +114,18 @@ const readColumns = (isUpdate: boolean, raw: JsonObject, operation: string): Ope
 };
 
 /** Returns undefined for `*`, which means all columns. */
-const readColumnList = (raw: Json | undefined, location: string): readonly string[] | undefined => {
-  if (raw === undefined || raw === null || raw === "*") return undefined;
-  if (!Array.isArray(raw) || !raw.every((column): column is string => typeof column === "string"))
+const readColumnList = (rawValue: Json | undefined, location: string): readonly string[] | undefined => {
+  if (rawValue === undefined || rawValue === null || rawValue === "*") return undefined;
+  if (!Array.isArray(rawValue) || !rawValue.every((column): column is string => typeof column === "string"))
     throw new InvalidDefinition(`${location} is neither "*" nor a list of column names`);
-  return raw;
+  return rawValue;
 };
 
-const readRetry = (raw: JsonObject): RetryRules => {
-  rejectUnknownKeys(raw, RETRY_KEYS, "retry_conf.");
+const readRetry = (rawObject: JsonObject): RetryRules => {
+  rejectUnknownKeys(rawObject, RETRY_KEYS, "retry_conf.");
   return {
-    retryCount: readRule(raw, "num_retries", 0, 0, MAX_RULES.retryCount),
-    intervalSeconds: readRule(raw, "interval_sec", 10, 0, MAX_RULES.intervalSeconds),
-    timeoutSeconds: readRule(raw, "timeout_sec", 60, 1, MAX_RULES.timeoutSeconds),
+    retryCount: readRule(rawObject, "num_retries", 0, 0, MAX_RULES.retryCount),
+    intervalSeconds: readRule(rawObject, "interval_sec", 10, 0, MAX_RULES.intervalSeconds),
+    timeoutSeconds: readRule(rawObject, "timeout_sec", 60, 1, MAX_RULES.timeoutSeconds),
   };
 };

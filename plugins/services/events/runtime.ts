@@ -7,7 +7,7 @@ import { createRemovedNames } from "../queue/removed-names.ts";
 import { createEventStore } from "../queue/store.ts";
 import { createTask } from "../queue/worker.ts";
 import { createEventLog } from "./event-log.ts";
-import { notInstalled } from "./errors.ts";
+import { eventTriggersNotInstalled } from "./errors.ts";
 import type { EventTrigger, StoredEvent } from "./event-trigger.ts";
 import { installTriggers, loadEventCounts, loadTriggerStatus, removeTriggers } from "./install.ts";
 
@@ -68,7 +68,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     }
     const states = await loadTriggerStatus(context, triggers);
     const missingTriggers = states.filter(({ state }) => state === "missing" || state === "changed");
-    if (missingTriggers.length > 0) throw notInstalled(new Set(missingTriggers.map(({ trigger }) => trigger)));
+    if (missingTriggers.length > 0)
+      throw eventTriggersNotInstalled(new Set(missingTriggers.map(({ trigger }) => trigger)));
   };
 
   const install = async (): Promise<void> => {
@@ -97,7 +98,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
       // the login role may have received missing rights in the meantime
-      isChanged ||= !isSame || removedNames.names.size > 0 || dispatcher.isRefused;
+      isChanged ||= !isSame || removedNames.names.size > 0 || dispatcher.isRejected;
       if (isChanged) await dispatcher.install();
     },
     start: () => {

@@ -1,6 +1,14 @@
 /** The SQL of the triggers of tables. */
 import { createHash } from "node:crypto";
-import { arrayLiteral, empty, ident, join, literal, sql, type Sql } from "../../../core/index.ts";
+import {
+  encodeArrayLiteral,
+  empty,
+  quoteIdentifier,
+  joinSql,
+  quoteLiteral,
+  sql,
+  type Sql,
+} from "../../../core/index.ts";
 import { buildFingerprint } from "../queue/schema.ts";
 import { OPERATIONS, type EventTrigger, type Operation } from "./event-trigger.ts";
 
@@ -29,13 +37,15 @@ const buildTriggerName = (event: string, operation: Operation): string => {
 /** Compares the binary images of rows, because some types have no operator for equality. */
 const compileCondition = (operation: Operation, listenedColumns: readonly string[] | undefined): Sql => {
   if (operation !== "update") return empty;
-  const listOf = (row: "old" | "new"): Sql =>
-    listenedColumns === undefined ? ident(row) : sql`row(${join(listenedColumns.map((column) => ident(row, column)))})`;
-  return sql` when (pg_catalog.record_image_ne(${listOf("old")}, ${listOf("new")}))`;
+  const compileRow = (row: "old" | "new"): Sql =>
+    listenedColumns === undefined
+      ? quoteIdentifier(row)
+      : sql`row(${joinSql(listenedColumns.map((column) => quoteIdentifier(row, column)))})`;
+  return sql` when (pg_catalog.record_image_ne(${compileRow("old")}, ${compileRow("new")}))`;
 };
 
 const writeList = (columns: readonly string[] | undefined): string =>
-  columns === undefined ? "" : arrayLiteral(columns);
+  columns === undefined ? "" : encodeArrayLiteral(columns);
 
 /** Compiles the level of a trigger. One call for each statement costs a tenth of the calls for each row. But an update
  *  needs its rows in pairs, and a statement on a partitioned table does not fire the statement triggers of
@@ -56,9 +66,9 @@ export const buildTableTriggers = (triggers: readonly EventTrigger[]): readonly 
       const name = buildTriggerName(event, operation);
       const { listenedColumns, payload } = columns;
       const settings = [event, writeList(payload), schema, table, writeList(keyColumns)].map((setting) =>
-        literal(setting),
+        quoteLiteral(setting),
       );
-      const definition = sql`create or replace trigger ${ident(name)} after ${OPERATION_KEYWORDS[operation]} on ${ident(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listenedColumns))}(${join(settings)})`;
+      const definition = sql`create or replace trigger ${quoteIdentifier(name)} after ${OPERATION_KEYWORDS[operation]} on ${quoteIdentifier(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listenedColumns))}(${joinSql(settings)})`;
       return [{ schema, table, name, event, operation, definition, fingerprint: buildFingerprint(definition) }];
     }),
   );

@@ -22,7 +22,7 @@ export interface Delivery {
   readonly error?: string;
   /** True if the event gets no further attempt. */
   readonly isDropped?: boolean;
-  /** The status and the beginning of the body of a webhook's answer. */
+  /** The status and the beginning of the body of a webhook's response. */
   readonly status?: number;
   readonly response?: string;
   /** The time after which the receiver wants the next attempt (`Retry-After`). */

@@ -25,15 +25,15 @@ interface Dispatcher {
   install(): Promise<void>;
   /** Takes the jobs of the current model, for which `install` was called. */
   takeJobs(): Promise<void>;
-  /** True if the last installation was refused. */
-  readonly isRefused: boolean;
+  /** True if the last installation was rejected. */
+  readonly isRejected: boolean;
   close(): Promise<void>;
 }
 
 /** The period of the search for events whose process has ended, and for events without a job. */
-const MISSING_JOBS_MS = 10_000;
-const CLEAN_MS = 600_000;
-const RESTART_MS = 2000;
+const MISSING_JOBS_INTERVAL_MS = 10_000;
+const CLEANING_INTERVAL_MS = 600_000;
+const RESTART_DELAY_MS = 2000;
 
 /** Returns whether an administrator must correct the installation. Any other failure may be temporary. */
 const isFinal = (error: unknown): boolean => error instanceof RelApiError && error.code === "preset";
@@ -46,7 +46,7 @@ export const createDispatcher = (
   const { logger, healthProblems, options } = context;
   let isClosed = false;
   let isStarted = false;
-  let isRefused = false;
+  let isRejected = false;
   /** True if an installation that failed has to be tried again. */
   let isIncomplete = false;
   /** The reasons that were logged since the last start without a problem. */
@@ -58,9 +58,9 @@ export const createDispatcher = (
 
   const reportProblem = (error: unknown): void => {
     const reason = getErrorMessage(error);
-    // if a later step of the same start fails too, the refused installation remains the reason
-    if (!isRefused) healthProblems.set(name, reason);
-    isRefused ||= isFinal(error);
+    // if a later step of the same start fails too, the rejected installation remains the reason
+    if (!isRejected) healthProblems.set(name, reason);
+    isRejected ||= isFinal(error);
     if (!loggedReasons.has(reason)) logger.error(failure, { reason });
     loggedReasons.add(reason);
   };
@@ -77,10 +77,10 @@ export const createDispatcher = (
     const clean = (): void =>
       void store.clean(options.eventsRetention).catch(logFailure("failed to delete old events"));
     addMissingJobs();
-    intervals.push(setInterval(addMissingJobs, MISSING_JOBS_MS).unref());
+    intervals.push(setInterval(addMissingJobs, MISSING_JOBS_INTERVAL_MS).unref());
     if (options.eventsRetention > 0) {
       clean();
-      intervals.push(setInterval(clean, CLEAN_MS).unref());
+      intervals.push(setInterval(clean, CLEANING_INTERVAL_MS).unref());
     }
   };
 
@@ -90,7 +90,7 @@ export const createDispatcher = (
     timer = setTimeout(() => {
       void enqueue(installAndReport);
       void enqueue(startTasks);
-    }, RESTART_MS);
+    }, RESTART_DELAY_MS);
     timer.unref();
   };
 
@@ -101,14 +101,14 @@ export const createDispatcher = (
     clearTimeout(timer);
     if (isClosed || !isUsed) return;
     healthProblems.set(name, undefined);
-    isRefused = false;
+    isRejected = false;
     isIncomplete = false;
     try {
       await install();
     } catch (error) {
       if (isClosed && !isFinal(error)) return;
       reportProblem(error);
-      isIncomplete = !isFinal(error); // after a refusal, the objects that are installed continue to work
+      isIncomplete = !isFinal(error); // after a rejection, the objects that are installed continue to work
     }
   };
 
@@ -119,7 +119,7 @@ export const createDispatcher = (
       const tasks = listTasks();
       const hasJobs = takesJobs && tasks.size > 0 && (await hasEventSchema(context));
       await requireService(context, jobQueueService).setTasks(name, hasJobs ? tasks : new Map());
-      if (!isRefused) loggedReasons.clear();
+      if (!isRejected) loggedReasons.clear();
       if (!hasJobs || isClosed) return;
       startRoutines();
       onTasks?.();
@@ -138,8 +138,8 @@ export const createDispatcher = (
   return {
     install: () => enqueue(installAndReport),
     takeJobs: () => enqueue(startTasks),
-    get isRefused() {
-      return isRefused;
+    get isRejected() {
+      return isRejected;
     },
     close: async () => {
       isClosed = true;

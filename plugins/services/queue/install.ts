@@ -1,7 +1,7 @@
 /** Installs the tables of events and of the queue in the database. */
-import { join, literal, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
+import { joinSql, quoteLiteral, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
 import { reloadOthersService } from "../../database/api.ts";
-import { databaseEmbedded, installRefused } from "./errors.ts";
+import { databaseEmbedded, installationRejected } from "./errors.ts";
 import { installQueue } from "./queue.ts";
 import { buildFingerprint, EVENT_SCHEMA } from "./schema.ts";
 
@@ -14,7 +14,7 @@ where n.nspname = 'relapi' and p.proname = 'record_event'`;
 const SCHEMA_FINGERPRINT = buildFingerprint(EVENT_SCHEMA);
 
 /** Makes processes that start at the same time install one after another. */
-const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("7310305118327")}::int8)`;
+const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${quoteLiteral("7310305118327")}::int8)`;
 
 /** Limits the wait for locks. `create trigger` waits for the running transactions of its table, and later transactions
  *  wait for it. */
@@ -31,18 +31,20 @@ export const hasEventSchema = async ({ query }: Pick<QueueDatabase, "query">): P
 /** Runs statements of the installation. @throws RelApiError `preset` if the role lacks the rights */
 export const runInstallation = async ({ script }: QueueDatabase, statements: readonly Sql[]): Promise<void> => {
   try {
-    await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
+    await script(joinSql([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
   } catch (error) {
     throw convertError(error);
   }
 };
 
 /** The SQLSTATEs for insufficient rights, and for a read-only transaction. */
-const REFUSED_STATES: ReadonlySet<unknown> = new Set(["42501", "25006"]);
+const REJECTED_STATES: ReadonlySet<unknown> = new Set(["42501", "25006"]);
 
 const convertError = (error: unknown): unknown =>
   // errors of the driver and of core have the SQLSTATE as code
-  REFUSED_STATES.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
+  REJECTED_STATES.has((error as { readonly code?: unknown }).code)
+    ? installationRejected((error as Error).message)
+    : error;
 
 /** The SQLSTATEs for two processes that create the same schema, table or function at the same time. */
 const COLLISIONS: ReadonlySet<unknown> = new Set(["23505", "42P06", "42P07", "42723"]);
@@ -62,7 +64,7 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
 };
 
 /** Installs tables and functions that are missing or of another version, and then makes other processes reload.
- *  Changes nothing and returns false if this version is installed. @throws RelApiError `preset` if the database refuses
+ *  Changes nothing and returns false if this version is installed. @throws RelApiError `preset` if the database rejects
  *  @rule X-EVT-3
  *  X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<boolean> => {
@@ -77,7 +79,7 @@ export const installEventSchema = async (database: QueueDatabase): Promise<boole
   }
   await runInstallation(database, [
     EVENT_SCHEMA,
-    sql`comment on function relapi.record_event() is ${literal(SCHEMA_FINGERPRINT)}`,
+    sql`comment on function relapi.record_event() is ${quoteLiteral(SCHEMA_FINGERPRINT)}`,
   ]);
   // processes that started before the installation see the tables only after a reload
   database.use(reloadOthersService)?.requestReload();

@@ -1,7 +1,7 @@
 /** Runs one queue of graphile-worker for all plugins of a process that have jobs. */
 import { setTimeout as pause } from "node:timers/promises";
 import { getErrorMessage, defineService, type PluginContext } from "../../../core/index.ts";
-import { createTurns } from "../webhook/concurrency-limit.ts";
+import { createConcurrencyLimit } from "../webhook/concurrency-limit.ts";
 import { databaseEmbedded } from "./errors.ts";
 import { loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 
@@ -18,7 +18,7 @@ interface JobQueue {
 /** The service of the plugin `job-queue`. */
 export const jobQueueService = defineService<JobQueue>("job-queue");
 
-const RESTART_MS = 2000;
+const RESTART_DELAY_MS = 2000;
 /** The time after `SHUTDOWN_GRACE` in which the queue returns its jobs. */
 export const STOP_MS = 2000;
 
@@ -34,14 +34,14 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  const runInTurn = createTurns(options.eventsConcurrency);
+  const runLimited = createConcurrencyLimit(options.eventsConcurrency);
 
   /** Limits the number of concurrent attempts. The limit also applies while a new queue takes jobs and the last jobs
    *  of an earlier queue are running. */
   const limit =
     (run: Task): Task =>
     (payload, signal) =>
-      runInTurn("jobs", async () => {
+      runLimited("jobs", async () => {
         if (!isClosed) await run(payload, signal);
       });
 
@@ -92,7 +92,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
         if (!isClosed) logger.warn("failed to start the job queue", { reason: getErrorMessage(error) });
         restartLater();
       });
-    }, RESTART_MS);
+    }, RESTART_DELAY_MS);
     timer.unref();
   };
 

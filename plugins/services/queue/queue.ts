@@ -80,7 +80,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const events: WorkerEvents = new EventEmitter();
   events.on("worker:create", ({ worker: createdWorker }) => {
     // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
-    createdWorker.promise = createdWorker.promise.catch((error: unknown) => lose(getErrorMessage(error)));
+    createdWorker.promise = createdWorker.promise.catch((error: unknown) => reportLoss(getErrorMessage(error)));
   });
   const runnerPromise = worker.run({
     pgPool,
@@ -105,7 +105,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     }
   };
   const stop = (): Promise<void> => (stopPromise ??= end());
-  const lose = (reason: string): void => {
+  const reportLoss = (reason: string): void => {
     if (stopPromise !== undefined) return;
     stop().catch(() => undefined);
     onLost(reason);
@@ -115,8 +115,8 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     throw error;
   });
   runner.promise.then(
-    () => lose("it stopped"),
-    (error: unknown) => lose(getErrorMessage(error)),
+    () => reportLoss("it stopped"),
+    (error: unknown) => reportLoss(getErrorMessage(error)),
   );
   return { stop, abort: () => controller.abort() };
 };

@@ -1,6 +1,6 @@
 /** The SQL of the tables and functions that events and schedules need. */
 import { createHash } from "node:crypto";
-import { sql, toStatement, type Sql } from "../../../core/index.ts";
+import { sql, compileSql, type Sql } from "../../../core/index.ts";
 
 /** The schema in which graphile-worker keeps its jobs. */
 export const QUEUE_SCHEMA = "relapi_queue";
@@ -207,4 +207,4 @@ revoke execute on function relapi.pick_columns(json, text[]) from public`;
 
 /** The comment of installed objects. It changes with their definition. */
 export const buildFingerprint = (definition: Sql): string =>
-  `relapi ${createHash("sha256").update(toStatement(definition).text).digest("hex").slice(0, 16)}`;
+  `relapi ${createHash("sha256").update(compileSql(definition).text).digest("hex").slice(0, 16)}`;

@@ -1,5 +1,5 @@
 /** Reads and writes events of one table in the database, as the login role. */
-import { sql, value, type PluginContext, type Sql } from "../../../core/index.ts";
+import { sql, bindValue, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { ListWindow } from "../api.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
 
@@ -50,15 +50,16 @@ interface EventTables {
 
 /** Compiles the end of a statement that lists a part of the events or attempts. */
 export const compileWindow = ({ limit, offset }: ListWindow): Sql =>
-  sql`limit ${value(String(limit), "int8")} offset ${value(String(offset), "int8")}`;
+  sql`limit ${bindValue(String(limit), "int8")} offset ${bindValue(String(offset), "int8")}`;
 
-const seconds = (count: number): Sql => sql`pg_catalog.make_interval(secs => ${value(String(count), "float8")})`;
+const compileInterval = (count: number): Sql =>
+  sql`pg_catalog.make_interval(secs => ${bindValue(String(count), "float8")})`;
 
 /** Inserts the log of an attempt for the event of the statement `ended`. */
 const logAttempt = (invocations: Sql, { startedAt, delivery: { status, response, error } }: EndedAttempt): Sql => sql`
   insert into ${invocations} (event_id, started_at, status, response, error)
-  select id, ${value(startedAt.toISOString(), "timestamptz")}, ${value(status === undefined ? null : String(status), "int4")},
-    ${value(response ?? null, "text")}, ${value(error ?? null, "text")}
+  select id, ${bindValue(startedAt.toISOString(), "timestamptz")}, ${bindValue(status === undefined ? null : String(status), "int4")},
+    ${bindValue(response ?? null, "text")}, ${bindValue(error ?? null, "text")}
   from ended`;
 
 /** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12
@@ -70,8 +71,8 @@ export const createEventStore = <Event extends object>(
   claim: async (id, { timeoutSeconds }) => {
     const [event] = await query<Event & { readonly startedAt: Date }>(sql`
       update ${events} e
-      set locked_until = pg_catalog.clock_timestamp() + ${seconds(timeoutSeconds + LEASE_MARGIN_SECONDS)}
-      where id = ${value(id, "uuid")} and status = 'pending' and next_try_at <= pg_catalog.clock_timestamp()
+      set locked_until = pg_catalog.clock_timestamp() + ${compileInterval(timeoutSeconds + LEASE_MARGIN_SECONDS)}
+      where id = ${bindValue(id, "uuid")} and status = 'pending' and next_try_at <= pg_catalog.clock_timestamp()
         and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
         and not ${isBlocked}
       returning ${columns}, pg_catalog.clock_timestamp() as "startedAt"`);
@@ -81,7 +82,7 @@ export const createEventStore = <Event extends object>(
     await query(sql`
       with ended as (
         update ${events} e set status = 'delivered', locked_until = null, ended_at = pg_catalog.clock_timestamp()
-        where id = ${value(attempt.id, "uuid")} and status = 'pending'
+        where id = ${bindValue(attempt.id, "uuid")} and status = 'pending'
         returning id, e as stored
       ), logged as (${logAttempt(invocations, attempt)})
       select ${nextJob} from ended`);
@@ -89,15 +90,15 @@ export const createEventStore = <Event extends object>(
   finishFailed: async (attempt, { retryCount, intervalSeconds }) => {
     const { retryAfterSeconds, isDropped = false } = attempt.delivery;
     // a receiver that sends `Retry-After` gets another attempt, as in Hasura
-    const isLast = sql`tries >= ${value(String(retryCount), "int4")} and ${value(String(retryAfterSeconds === undefined), "bool")}`;
+    const isLast = sql`tries >= ${bindValue(String(retryCount), "int4")} and ${bindValue(String(retryAfterSeconds === undefined), "bool")}`;
     const [endedEvent] = await query<{ readonly status: string }>(sql`
       with ended as (
         update ${events} e
         set tries = tries + 1, locked_until = null,
-          status = case when ${value(String(isDropped), "bool")} then 'dropped' when ${isLast} then 'dead' else 'pending' end,
-          ended_at = case when ${value(String(isDropped), "bool")} or ${isLast} then pg_catalog.clock_timestamp() end,
-          next_try_at = pg_catalog.clock_timestamp() + ${seconds(retryAfterSeconds ?? intervalSeconds)}
-        where id = ${value(attempt.id, "uuid")} and status = 'pending'
+          status = case when ${bindValue(String(isDropped), "bool")} then 'dropped' when ${isLast} then 'dead' else 'pending' end,
+          ended_at = case when ${bindValue(String(isDropped), "bool")} or ${isLast} then pg_catalog.clock_timestamp() end,
+          next_try_at = pg_catalog.clock_timestamp() + ${compileInterval(retryAfterSeconds ?? intervalSeconds)}
+        where id = ${bindValue(attempt.id, "uuid")} and status = 'pending'
         returning id, trigger_name, status, next_try_at, e as stored
       ), logged as (${logAttempt(invocations, attempt)})
       select status, case when status = 'pending' then relapi.add_event_job(id, ${job}, next_try_at) else ${nextJob} end
@@ -107,7 +108,7 @@ export const createEventStore = <Event extends object>(
   release: async (id) => {
     await query(sql`
       with released as (
-        update ${events} set locked_until = null where id = ${value(id, "uuid")} and status = 'pending'
+        update ${events} set locked_until = null where id = ${bindValue(id, "uuid")} and status = 'pending'
         returning id, trigger_name, next_try_at
       )
       select relapi.add_event_job(id, ${job}, next_try_at) from released`);
@@ -125,19 +126,19 @@ export const createEventStore = <Event extends object>(
           select from relapi_queue.jobs j
           where j.key = 'event/' || e.id::text and (
             (j.locked_at is null and j.attempts < j.max_attempts)
-            or (e.locked_until is null and j.locked_at > pg_catalog.clock_timestamp() - ${seconds(TAKEN_SECONDS)})
+            or (e.locked_until is null and j.locked_at > pg_catalog.clock_timestamp() - ${compileInterval(TAKEN_SECONDS)})
           )
         )
       order by e.next_try_at
-      limit ${value(String(MAX_MISSING_JOBS), "int8")}`);
+      limit ${bindValue(String(MAX_MISSING_JOBS), "int8")}`);
   },
   clean: async (hours) => {
     const remove = sql`
       with deleted as (
         delete from ${events} where id in (
           select id from ${events}
-          where status = 'delivered' and ended_at < pg_catalog.clock_timestamp() - ${seconds(hours * 3600)}
-          limit ${value(String(MAX_EVENTS_PER_CLEANING), "int8")}
+          where status = 'delivered' and ended_at < pg_catalog.clock_timestamp() - ${compileInterval(hours * 3600)}
+          limit ${bindValue(String(MAX_EVENTS_PER_CLEANING), "int8")}
         )
         returning id
       )

@@ -1,5 +1,5 @@
 /** Reads the parts that event triggers and cron triggers of Hasura metadata share. */
-import { isJsonObject, numberText, type Json, type JsonObject } from "../../../core/index.ts";
+import { isJsonObject, getNumberText, type Json, type JsonObject } from "../../../core/index.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
 import { readTransforms, type Transforms } from "../webhook/transform.ts";
 
@@ -14,35 +14,35 @@ export interface WebhookTarget {
 }
 
 /** Returns the name of a definition, or an empty text if it has none. */
-export const readName = (raw: Json): string => {
-  const name = isJsonObject(raw) ? raw["name"] : undefined;
+export const readName = (rawValue: Json): string => {
+  const name = isJsonObject(rawValue) ? rawValue["name"] : undefined;
   return typeof name === "string" ? name : "";
 };
 
-const isEmpty = (raw: Json | undefined): boolean =>
-  raw === undefined ||
-  raw === null ||
-  (Array.isArray(raw) && raw.length === 0) ||
-  (isJsonObject(raw) && Object.keys(raw).length === 0);
+const isEmpty = (rawValue: Json | undefined): boolean =>
+  rawValue === undefined ||
+  rawValue === null ||
+  (Array.isArray(rawValue) && rawValue.length === 0) ||
+  (isJsonObject(rawValue) && Object.keys(rawValue).length === 0);
 
 /** `location` ends with a dot unless it is empty. @throws InvalidDefinition */
-export const rejectUnknownKeys = (raw: JsonObject, knownKeys: ReadonlySet<string>, location: string): void => {
-  for (const [key, value] of Object.entries(raw))
+export const rejectUnknownKeys = (rawObject: JsonObject, knownKeys: ReadonlySet<string>, location: string): void => {
+  for (const [key, value] of Object.entries(rawObject))
     if (!knownKeys.has(key) && !isEmpty(value)) throw new InvalidDefinition(`${location}${key} is not supported`);
 };
 
 /** @throws InvalidDefinition */
-export const readObject = (raw: Json | undefined, location: string): JsonObject => {
-  if (raw === undefined || raw === null) return {};
-  if (!isJsonObject(raw)) throw new InvalidDefinition(`${location} is not an object`);
-  return raw;
+export const readOptionalObject = (rawValue: Json | undefined, location: string): JsonObject => {
+  if (rawValue === undefined || rawValue === null) return {};
+  if (!isJsonObject(rawValue)) throw new InvalidDefinition(`${location} is not an object`);
+  return rawValue;
 };
 
 /** Reads a number of `retry_conf`. @throws InvalidDefinition */
-export const readRule = (raw: JsonObject, key: string, byDefault: number, min: number, max: number): number => {
-  const rawNumber = raw[key];
+export const readRule = (rawObject: JsonObject, key: string, byDefault: number, min: number, max: number): number => {
+  const rawNumber = rawObject[key];
   if (rawNumber === undefined || rawNumber === null) return byDefault;
-  const number = Number(numberText(rawNumber) ?? Number.NaN);
+  const number = Number(getNumberText(rawNumber) ?? Number.NaN);
   if (!Number.isInteger(number) || number < min || number > max)
     throw new InvalidDefinition(`retry_conf.${key} is not a whole number from ${min} to ${max}`);
   return number;
@@ -50,10 +50,10 @@ export const readRule = (raw: JsonObject, key: string, byDefault: number, min: n
 
 /** Reads `webhook`, `webhook_from_env`, `headers` and the transforms, with the values of environment variables. @throws
  *  InvalidDefinition, RelApiError `webhook-variable-missing` */
-export const readTarget = (raw: JsonObject): WebhookTarget => ({
-  url: readUrl(raw),
-  headers: expandHeaders(readHeaderTemplates(raw["headers"], createError)),
-  transforms: readTransforms(raw, createError),
+export const readTarget = (rawObject: JsonObject): WebhookTarget => ({
+  url: readUrl(rawObject),
+  headers: expandHeaders(readHeaderTemplates(rawObject["headers"], createError)),
+  transforms: readTransforms(rawObject, createError),
 });
 
 const createError = (reason: string): InvalidDefinition => new InvalidDefinition(reason);

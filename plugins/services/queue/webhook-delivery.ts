@@ -6,7 +6,7 @@ import type { TransformedRequest, Transforms } from "../webhook/transform.ts";
 import { MAX_RULES, type Delivery } from "./delivery.ts";
 import type { WebhookTarget } from "./webhook-definition.ts";
 
-/** The largest length of a webhook's answer in the log of an attempt. */
+/** The largest length of a webhook's response in the log of an attempt. */
 const MAX_LOGGED_LENGTH = 4000;
 
 /** The event as it is sent. */
@@ -35,18 +35,20 @@ export const sendEvent = async (
     body,
     sessionVariables,
   };
-  const answer = await client.send({
+  const webhookResponse = await client.send({
     ...(transforms.request?.(original) ?? { url, headers: original.headers, body }),
     purpose,
     timeoutMs: timeoutSeconds * 1000,
     isRepeatable: true, // an event arrives at least once (X-EVT-6)
     signal,
   });
-  const { status, headers: answerHeaders } = answer;
+  const { status, headers: responseHeaders } = webhookResponse;
   // PostgreSQL stores no NUL in a text
-  const response = transformAnswer(answer, original, transforms).replaceAll("\u0000", "").slice(0, MAX_LOGGED_LENGTH);
+  const response = transformResponse(webhookResponse, original, transforms)
+    .replaceAll("\u0000", "")
+    .slice(0, MAX_LOGGED_LENGTH);
   if (status >= 200 && status < 300) return { status, response };
-  const retryAfterSeconds = readRetryAfter(answerHeaders["retry-after"]);
+  const retryAfterSeconds = readRetryAfter(responseHeaders["retry-after"]);
   return {
     status,
     response,
@@ -55,17 +57,17 @@ export const sendEvent = async (
   };
 };
 
-/** Returns the original answer if the transform fails, because the webhook has already accepted the event. */
-const transformAnswer = (
-  answer: Pick<WebhookResponse, "status" | "text">,
+/** Returns the original response if the transform fails, because the webhook has already accepted the event. */
+const transformResponse = (
+  webhookResponse: Pick<WebhookResponse, "status" | "text">,
   request: TransformedRequest,
   { response }: Transforms,
 ): string => {
   try {
-    return response?.(answer, request) ?? answer.text;
+    return response?.(webhookResponse, request) ?? webhookResponse.text;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return answer.text;
+    return webhookResponse.text;
   }
 };
 

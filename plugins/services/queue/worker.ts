@@ -11,7 +11,7 @@ export interface Receiver<Event> {
   /** The name of the trigger or schedule, for the log. */
   readonly name: string;
   readonly retry: RetryRules;
-  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
+  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without a response */
   readonly deliver: (event: Event, signal: AbortSignal) => Promise<Delivery>;
 }
 

@@ -5,12 +5,12 @@ import { presetError, RelApiError, type Json } from "../../../core/index.ts";
 export class RemoteSchemaProblem extends Error {}
 
 /** @throws RemoteSchemaProblem */
-export const refuse = (reason: string): never => {
+export const rejectDefinition = (reason: string): never => {
   throw new RemoteSchemaProblem(reason);
 };
 
 /** @rule X-RMT-3 */
-export const duplicateGraphqlPackage = (where: string): RelApiError =>
+export const graphqlPackageDuplicated = (where: string): RelApiError =>
   presetError(
     `${where} uses another copy of the package graphql than relapi: npm ls graphql lists the copies, and npm dedupe removes the second one`,
   );
@@ -20,11 +20,11 @@ export const remoteFailed = (name: string, reason: string): RelApiError =>
   new RelApiError({ code: "remote-schema-error", status: 502, message: `the remote schema ${name} failed: ${reason}` });
 
 /** @rule X-RMT-8 */
-export const answerTooDeep = (name: string, depth: number): RelApiError =>
+export const remoteAnswerTooDeep = (name: string, depth: number): RelApiError =>
   remoteFailed(name, `its answer is nested deeper than ${depth} levels`);
 
 /** Returns the error for data that the schema of the remote does not allow. @rule X-RMT-8 */
-export const answerUnfit = (name: string, reason: string): RelApiError =>
+export const remoteAnswerInvalid = (name: string, reason: string): RelApiError =>
   remoteFailed(name, `its answer does not fit its schema: ${reason}`);
 
 /** @rule X-RMT-11 */
@@ -32,15 +32,15 @@ export const remoteUnknown = (name: string): RelApiError =>
   new RelApiError({ code: "not-exists", status: 400, message: `remote schema with name "${name}" does not exist` });
 
 /** Returns the errors of the remote schema, with their messages and paths. @rule X-RMT-7 */
-export const remoteRefused = (errors: readonly Json[], message: string): RelApiError =>
+export const remoteRejected = (errors: readonly Json[], message: string): RelApiError =>
   new RelApiError({ code: "remote-schema-error", status: 400, message, facts: { graphqlErrors: errors } });
 
 /** Returns the error for a document that does not fit the remote schema. @rule X-RMT-6 */
-export const selectionRefused = (message: string, path: string): RelApiError =>
+export const selectionRejected = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
 /** Returns the error for a value of a column that is not a value of the argument's type. @rule X-RMT-13c */
-export const valueRefused = (argument: string, reason: string): RelApiError =>
+export const valueRejected = (argument: string, reason: string): RelApiError =>
   new RelApiError({
     code: "data-exception",
     status: 400,

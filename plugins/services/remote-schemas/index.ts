@@ -5,7 +5,7 @@ import {
   defineService,
   isJsonObject,
   memoize,
-  nameKey,
+  buildNameKey,
   type Json,
   type Model,
   type Plugin,
@@ -30,11 +30,11 @@ import { createLinkedFields } from "./relationships/linked-types.ts";
 import { matchRelationships, type RelationshipsByTable } from "./relationships/relationships.ts";
 import { matchTypeRelationships, type RelationshipsByType } from "./relationships/type-relationships.ts";
 import { createReader } from "./schema/introspection.ts";
-import { createRemoteBuilder, findView, type Remote, type ReportProblem } from "./remotes.ts";
+import { createRemoteBuilder, findRoleSchema, type Remote, type ReportProblem } from "./remotes.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { remoteSchemaSettings } from "./settings.ts";
 import { loadWrapTools } from "./schema/wrap-tools.ts";
-import type { RemoteView } from "./schema/role-schema.ts";
+import type { RemoteRoleSchema } from "./schema/role-schema.ts";
 
 /** The service by which `remoteSchemas` passes the remote schemas of code to the plugin that serves them. */
 const ownRemoteSchemas = defineService<readonly RemoteDefinition[]>("remote-schemas");
@@ -66,14 +66,14 @@ const readMetadataDefinitions = (
   report: ReportProblem,
 ): readonly RemoteDefinition[] => {
   const names = new Set(knownNames);
-  return schemas.flatMap((raw) => {
-    const name = isJsonObject(raw) ? raw["name"] : undefined;
+  return schemas.flatMap((rawEntry) => {
+    const name = isJsonObject(rawEntry) ? rawEntry["name"] : undefined;
     const label = typeof name === "string" ? name : "";
     try {
-      if (!isJsonObject(raw) || label === "") throw new RemoteSchemaProblem("it has no name");
+      if (!isJsonObject(rawEntry) || label === "") throw new RemoteSchemaProblem("it has no name");
       if (names.has(label)) throw new RemoteSchemaProblem("another remote schema has that name");
       names.add(label);
-      return [readDefinition(label, raw)];
+      return [readDefinition(label, rawEntry)];
     } catch (error) {
       if (!(error instanceof RemoteSchemaProblem)) throw error;
       report({ type: "remote_schema", name: label }, error.message);
@@ -173,19 +173,23 @@ export const remoteSchemaFields = definePlugin({
       }
     };
 
-    const findRoleView = (remote: Remote, { parents }: RemotePart, { access }: GqlBuild): RemoteView | undefined => {
+    const findVisibleSchema = (
+      remote: Remote,
+      { parents }: RemotePart,
+      { access }: GqlBuild,
+    ): RemoteRoleSchema | undefined => {
       const { role, isAdmin = false } = access;
       const seesAll = isAdmin || (!context.options.enableRemoteSchemaPermissions && role !== "");
-      return seesAll ? remote.fullView : findView(remote, role, parents);
+      return seesAll ? remote.adminSchema : findRoleSchema(remote, role, parents);
     };
 
-    /** Returns the function that adds relationships to the fields of a view of the role. */
+    /** Returns the function that adds relationships to the fields of the role schema. */
     const getLinker = memoize((build: GqlBuild) => {
       const part = getPart(build.schema.model);
       return createLinkedFields({
         build,
         relationships: part?.typeRelationships ?? new Map(),
-        findView: (remote) => part && findRoleView(remote, part, build),
+        findRoleSchema: (remote) => part && findVisibleSchema(remote, part, build),
       });
     });
 
@@ -193,11 +197,13 @@ export const remoteSchemaFields = definePlugin({
       part: RemotePart,
       { relation, build }: GqlFieldContext,
     ): readonly (readonly [string, GqlField])[] =>
-      (relation && part.relationships.get(nameKey(relation)))?.flatMap((relationship) => {
+      (relation && part.relationships.get(buildNameKey(relation)))?.flatMap((relationship) => {
         const { remote, name } = relationship;
-        const view = findRoleView(remote, part, build);
-        const field = view && buildJoinField(view, relationship);
-        return field === undefined ? [] : [[name, getLinker(build)(remote, view as RemoteView)(field)] as const];
+        const roleSchema = findVisibleSchema(remote, part, build);
+        const field = roleSchema && buildJoinField(roleSchema, relationship);
+        return field === undefined
+          ? []
+          : [[name, getLinker(build)(remote, roleSchema as RemoteRoleSchema)(field)] as const];
       }) ?? [];
 
     hooks.buildGqlField.tap("remote-schema-fields", (fields: GqlFields, field: GqlFieldContext) => {
@@ -211,10 +217,10 @@ export const remoteSchemaFields = definePlugin({
       const root = ROOTS[scope];
       if (root === undefined) return fields;
       const remoteFields = part.remotes.flatMap((remote) => {
-        const view = findRoleView(remote, part, build);
-        if (view === undefined) return [];
-        const link = getLinker(build)(remote, view);
-        return Object.entries(view.fields[root]).map(([name, rootField]) => [name, link(rootField)] as const);
+        const roleSchema = findVisibleSchema(remote, part, build);
+        if (roleSchema === undefined) return [];
+        const link = getLinker(build)(remote, roleSchema);
+        return Object.entries(roleSchema.fields[root]).map(([name, rootField]) => [name, link(rootField)] as const);
       });
       return { ...Object.fromEntries(remoteFields), ...fields }; // a field of a table takes precedence
     });

@@ -12,7 +12,7 @@ import {
   type NamedTypeNode,
 } from "graphql";
 import { isJsonObject, type Json } from "../../../core/index.ts";
-import type { RemoteView } from "./schema/role-schema.ts";
+import type { RemoteRoleSchema } from "./schema/role-schema.ts";
 
 /** Marks the response names of `__typename` in the remote's results. */
 const TYPENAME_MARK = "relapi__typename__";
@@ -24,7 +24,7 @@ interface OwnNames {
   convertData(data: Json): Json;
 }
 
-export const createOwnNames = ({ schema, ownSchema, names }: RemoteView): OwnNames => {
+export const createOwnNames = ({ schema, ownSchema, names }: RemoteRoleSchema): OwnNames => {
   const ownTypes = new Map(Object.keys(ownSchema.getTypeMap()).map((name) => [names.renameType(name), name]));
   const findOwnField = (parent: string, field: string): string => {
     const name = ownTypes.get(parent) ?? parent;

@@ -8,15 +8,15 @@ import { RemoteSchemaProblem } from "./errors.ts";
 import type { RemoteSchemaReader } from "./schema/introspection.ts";
 import { buildRolePart } from "./schema/permissions.ts";
 import type { WrapTools } from "./schema/wrap-tools.ts";
-import { buildView, type RemoteView } from "./schema/role-schema.ts";
+import { buildRoleSchema, type RemoteRoleSchema } from "./schema/role-schema.ts";
 
 /** A remote schema that is served. */
 export interface Remote {
   readonly definition: RemoteDefinition;
   readonly full: GraphQLSchema;
-  /** The view of administrators. */
-  readonly fullView: RemoteView;
-  readonly views: ReadonlyMap<string, RemoteView>;
+  /** The schema of administrators. */
+  readonly adminSchema: RemoteRoleSchema;
+  readonly roleSchemas: ReadonlyMap<string, RemoteRoleSchema>;
 }
 
 /** Reports a remote schema, or the permission of a role on it, that cannot be served. */
@@ -29,20 +29,20 @@ const buildRemote = (
   tools: WrapTools,
   definition: RemoteDefinition,
   full: GraphQLSchema,
-): { readonly remote: Remote; readonly refusals: ReadonlyMap<string, string> } => {
+): { readonly remote: Remote; readonly rejections: ReadonlyMap<string, string> } => {
   const parts = { context, tools, definition, full };
-  const views = new Map<string, RemoteView>();
-  const refusals = new Map<string, string>();
+  const roleSchemas = new Map<string, RemoteRoleSchema>();
+  const rejections = new Map<string, string>();
   for (const { role, sdl } of definition.permissions) {
     try {
-      views.set(role, buildView({ ...parts, part: buildRolePart(sdl, full) }));
+      roleSchemas.set(role, buildRoleSchema({ ...parts, part: buildRolePart(sdl, full) }));
     } catch (error) {
       if (!(error instanceof RemoteSchemaProblem)) throw error;
-      refusals.set(role, error.message);
+      rejections.set(role, error.message);
     }
   }
-  const fullView = buildView({ ...parts, part: { schema: full, presets: NO_PRESETS } });
-  return { remote: { definition, full, fullView, views }, refusals };
+  const adminSchema = buildRoleSchema({ ...parts, part: { schema: full, presets: NO_PRESETS } });
+  return { remote: { definition, full, adminSchema, roleSchemas }, rejections };
 };
 
 type BuiltRemote = ReturnType<typeof buildRemote>;
@@ -73,9 +73,9 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
           previousRemote.remote.full === full
             ? previousRemote
             : buildRemote(context, tools, definition, full);
-        conflicts.add(name, builtRemote.remote.fullView, definition.customization.namespace !== undefined);
+        conflicts.add(name, builtRemote.remote.adminSchema, definition.customization.namespace !== undefined);
         nextRemotes.set(name, builtRemote);
-        for (const [role, reason] of builtRemote.refusals)
+        for (const [role, reason] of builtRemote.rejections)
           report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
         // a mistake of the application stops the start
@@ -90,18 +90,18 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
 };
 
 /** Returns the permission of a role, or the one that all its parents with a permission have. @rule X-RMT-9a */
-export const findView = (
-  { views, definition: { permissions } }: Remote,
+export const findRoleSchema = (
+  { roleSchemas, definition: { permissions } }: Remote,
   role: string,
   parents: ReadonlyMap<string, readonly string[]>,
-): RemoteView | undefined => {
-  const view = views.get(role);
-  if (view !== undefined || !parents.has(role)) return view;
+): RemoteRoleSchema | undefined => {
+  const roleSchema = roleSchemas.get(role);
+  if (roleSchema !== undefined || !parents.has(role)) return roleSchema;
   const ancestors = new Set([role]);
   for (const ancestor of ancestors) for (const parent of parents.get(ancestor) ?? []) ancestors.add(parent);
   const grantedPermissions = permissions.filter((permission) => ancestors.has(permission.role));
   const [first] = grantedPermissions;
   return first !== undefined && grantedPermissions.every(({ sdl }) => sdl === first.sdl)
-    ? views.get(first.role)
+    ? roleSchemas.get(first.role)
     : undefined;
 };

@@ -24,7 +24,7 @@ export const createControl = (
     names: () => list().map(({ name }) => name),
     renew: async (name) => {
       try {
-        await reader.renew(find(name));
+        await reader.refreshSchema(find(name));
       } catch (error) {
         throw error instanceof RemoteSchemaProblem ? remoteFailed(name, error.message) : error;
       }

@@ -19,7 +19,7 @@ const FIELDS = [NUMBER, NUMBER, NUMBER, MONTH, WEEKDAY].map((pattern) => {
   return new RegExp(`^${item}(?:,${item})*$`, "i");
 });
 
-/** The package also reads letters such as `L`, `W` and `#`, which Hasura refuses. */
+/** The package also reads letters such as `L`, `W` and `#`, which Hasura rejects. */
 const isExpression = (text: string): boolean => {
   const fields = text.split(/\s+/);
   return (

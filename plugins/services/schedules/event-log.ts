@@ -4,7 +4,7 @@ import {
   parseJson,
   RelApiError,
   sql,
-  value,
+  bindValue,
   writeJson,
   type Json,
   type PluginContext,
@@ -35,10 +35,10 @@ const STATUS = sql`case
 end`;
 
 const compileFilter = ({ trigger, id, statuses }: ScheduledEventFilter): Sql => sql`
-  e.trigger_name is not distinct from ${value(trigger ?? null, "text")}
-  and (${value(id ?? null, "uuid")} is null or e.id = ${value(id ?? null, "uuid")})
-  and (${value(statuses === undefined ? null : JSON.stringify(statuses), "json")} is null or ${STATUS} in (
-    select filter.status from pg_catalog.json_array_elements_text(${value(JSON.stringify(statuses ?? []), "json")}) filter (status)
+  e.trigger_name is not distinct from ${bindValue(trigger ?? null, "text")}
+  and (${bindValue(id ?? null, "uuid")} is null or e.id = ${bindValue(id ?? null, "uuid")})
+  and (${bindValue(statuses === undefined ? null : JSON.stringify(statuses), "json")} is null or ${STATUS} in (
+    select filter.status from pg_catalog.json_array_elements_text(${bindValue(JSON.stringify(statuses ?? []), "json")}) filter (status)
   ))`;
 
 type EventRow = Omit<LoggedScheduledEvent, "definition"> & { readonly definition: string | null };
@@ -78,11 +78,11 @@ export const createScheduledEventLog = (
     create: async (definition, scheduledAt) => {
       const { payload, comment } = readDefinition(definition);
       await prepare();
-      const at = value(scheduledAt.toISOString(), "timestamptz");
+      const at = bindValue(scheduledAt.toISOString(), "timestamptz");
       const [event] = await query<{ readonly id: string }>(sql`
         with inserted as (
           insert into relapi.scheduled_event (scheduled_time, next_try_at, definition, payload, comment)
-          values (${at}, ${at}, ${value(writeJson(definition), "json")}, ${value(payload, "json")}, ${value(comment, "text")})
+          values (${at}, ${at}, ${bindValue(writeJson(definition), "json")}, ${bindValue(payload, "json")}, ${bindValue(comment, "text")})
           returning id, trigger_name, next_try_at
         )
         select id::text, relapi.add_event_job(id, ${JOB}, next_try_at) from inserted`);
@@ -92,7 +92,7 @@ export const createScheduledEventLog = (
       if (!(await hasEventSchema(context))) return false;
       const removedRows = await query(sql`
         delete from relapi.scheduled_event
-        where id = ${value(id, "uuid")} and (trigger_name is not null) = ${value(String(isCron), "bool")}
+        where id = ${bindValue(id, "uuid")} and (trigger_name is not null) = ${bindValue(String(isCron), "bool")}
         returning id`);
       return removedRows.length > 0;
     },

@@ -73,20 +73,21 @@ const MAX_NAME_LENGTH = 100;
 
 const readSchedule = (name: string, schedule: ScheduleHandler | ScheduleOptions): Schedule => {
   const location = `"${name}"`;
-  const fail = (reason: string): Error => scheduleInvalid(location, reason);
+  const handlerInvalid = (reason: string): Error => scheduleInvalid(location, reason);
   const options = typeof schedule === "function" ? { cron: name, handle: schedule } : schedule;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
-    throw fail("is neither a function nor an object with the function handle");
-  if (name === "" || name.length > MAX_NAME_LENGTH) throw fail(`is not a name of 1 to ${MAX_NAME_LENGTH} characters`);
-  if (name.includes("\u0000")) throw fail("has the character NUL, which PostgreSQL cannot store");
+    throw handlerInvalid("is neither a function nor an object with the function handle");
+  if (name === "" || name.length > MAX_NAME_LENGTH)
+    throw handlerInvalid(`is not a name of 1 to ${MAX_NAME_LENGTH} characters`);
+  if (name.includes("\u0000")) throw handlerInvalid("has the character NUL, which PostgreSQL cannot store");
   const { cron, handle, payload = null, ...rules } = options;
-  if (typeof cron !== "string") throw fail('has no cron, such as "0 3 * * *"');
+  if (typeof cron !== "string") throw handlerInvalid('has no cron, such as "0 3 * * *"');
   return {
     name,
     cron,
-    listTimes: readCron(cron, fail),
-    retry: readRules(rules, DEFAULTS, LIMITS, fail),
-    payload: writePayload(payload, fail),
+    listTimes: readCron(cron, handlerInvalid),
+    retry: readRules(rules, DEFAULTS, LIMITS, handlerInvalid),
+    payload: writePayload(payload, handlerInvalid),
     comment: null,
     deliver: async (event, signal) => {
       await handle(buildRun(event, name, signal));

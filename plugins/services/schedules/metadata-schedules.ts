@@ -5,7 +5,7 @@ import { MAX_RULES } from "../queue/delivery.ts";
 import {
   InvalidDefinition,
   readName,
-  readObject,
+  readOptionalObject,
   readRule,
   readTarget,
   rejectUnknownKeys,
@@ -39,10 +39,10 @@ export const readCronTriggers = (
   getClient: () => WebhookClient,
   report: ReportProblem,
 ): readonly Schedule[] =>
-  entries.flatMap((raw) => {
-    const name = readName(raw);
+  entries.flatMap((rawEntry) => {
+    const name = readName(rawEntry);
     try {
-      return [readTrigger(name, isJsonObject(raw) ? raw : {}, getClient)];
+      return [readTrigger(name, isJsonObject(rawEntry) ? rawEntry : {}, getClient)];
     } catch (error) {
       if (!(error instanceof InvalidDefinition || error instanceof InvalidCron || error instanceof RelApiError))
         throw error;
@@ -51,35 +51,35 @@ export const readCronTriggers = (
     }
   });
 
-const readTrigger = (name: string, raw: JsonObject, getClient: () => WebhookClient): Schedule => {
+const readTrigger = (name: string, rawObject: JsonObject, getClient: () => WebhookClient): Schedule => {
   if (!NAME.test(name))
     throw new InvalidDefinition(
       "its name has to begin with a letter, and to have at most 100 letters, digits, _ and -",
     );
-  rejectUnknownKeys(raw, TRIGGER_KEYS, "");
-  const { schedule: cron } = raw;
+  rejectUnknownKeys(rawObject, TRIGGER_KEYS, "");
+  const { schedule: cron } = rawObject;
   if (typeof cron !== "string") throw new InvalidDefinition("schedule is not a cron expression");
-  return { name, cron, listTimes: parseCron(cron), ...readDefinition(raw, getClient) };
+  return { name, cron, listTimes: parseCron(cron), ...readDefinition(rawObject, getClient) };
 };
 
 /** Reads an event that an administrator created. @throws InvalidDefinition, RelApiError `webhook-variable-missing`
  *  @rule X-SCH-12 */
 export const readEventDefinition = (
-  raw: JsonObject,
+  rawObject: JsonObject,
   getClient: () => WebhookClient,
 ): Pick<Schedule, "retry" | "payload" | "comment" | "deliver"> => {
-  rejectUnknownKeys(raw, EVENT_KEYS, "");
-  return readDefinition(raw, getClient);
+  rejectUnknownKeys(rawObject, EVENT_KEYS, "");
+  return readDefinition(rawObject, getClient);
 };
 
 const readDefinition = (
-  raw: JsonObject,
+  rawObject: JsonObject,
   getClient: () => WebhookClient,
 ): Pick<Schedule, "retry" | "payload" | "comment" | "deliver"> => {
-  const { payload = null, comment = null } = raw;
+  const { payload = null, comment = null } = rawObject;
   if (comment !== null && typeof comment !== "string") throw new InvalidDefinition("comment is not a string");
-  const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
-  const target = readTarget(raw);
+  const retry = readRetry(readOptionalObject(rawObject["retry_conf"], "retry_conf"));
+  const target = readTarget(rawObject);
   return {
     retry,
     payload: writeJson(payload),
@@ -88,13 +88,13 @@ const readDefinition = (
   };
 };
 
-const readRetry = (raw: JsonObject): ScheduleRules => {
-  rejectUnknownKeys(raw, RETRY_KEYS, "retry_conf.");
+const readRetry = (rawObject: JsonObject): ScheduleRules => {
+  rejectUnknownKeys(rawObject, RETRY_KEYS, "retry_conf.");
   const { retryCount, intervalSeconds, timeoutSeconds, toleranceSeconds } = DEFAULT_METADATA_RULES;
   return {
-    retryCount: readRule(raw, "num_retries", retryCount, 0, MAX_RULES.retryCount),
-    intervalSeconds: readRule(raw, "retry_interval_seconds", intervalSeconds, 0, MAX_RULES.intervalSeconds),
-    timeoutSeconds: readRule(raw, "timeout_seconds", timeoutSeconds, 1, MAX_RULES.timeoutSeconds),
-    toleranceSeconds: readRule(raw, "tolerance_seconds", toleranceSeconds, 0, MAX_TOLERANCE_SECONDS),
+    retryCount: readRule(rawObject, "num_retries", retryCount, 0, MAX_RULES.retryCount),
+    intervalSeconds: readRule(rawObject, "retry_interval_seconds", intervalSeconds, 0, MAX_RULES.intervalSeconds),
+    timeoutSeconds: readRule(rawObject, "timeout_seconds", timeoutSeconds, 1, MAX_RULES.timeoutSeconds),
+    toleranceSeconds: readRule(rawObject, "tolerance_seconds", toleranceSeconds, 0, MAX_TOLERANCE_SECONDS),
   };
 };

@@ -5,7 +5,7 @@ import {
   parseJson,
   requireService,
   sql,
-  value,
+  bindValue,
   type PluginContext,
 } from "../../../core/index.ts";
 import { webhookService, type ScheduledEventsService, type WebhookClient } from "../api.ts";
@@ -86,12 +86,12 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   /** Reads the definition of an event that an administrator created. */
   const loadReceiver = async (id: string): Promise<Receiver<ScheduledEvent> | undefined> => {
     const [row] = await context.query<{ readonly definition: string | null }>(
-      sql`select definition::text from relapi.scheduled_event where id = ${value(id, "uuid")}`,
+      sql`select definition::text from relapi.scheduled_event where id = ${bindValue(id, "uuid")}`,
     );
     if (row === undefined) return undefined;
-    const raw = parseJson(row.definition ?? "null");
+    const definition = parseJson(row.definition ?? "null");
     try {
-      return buildReceiver(ONE_OFF, readEventDefinition(isJsonObject(raw) ? raw : {}, getClient));
+      return buildReceiver(ONE_OFF, readEventDefinition(isJsonObject(definition) ? definition : {}, getClient));
     } catch (error) {
       // an environment variable may be missing in this process
       return buildReceiver(ONE_OFF, { retry: DEFAULT_METADATA_RULES, deliver: () => Promise.reject(error as Error) });

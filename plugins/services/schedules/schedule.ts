@@ -18,7 +18,7 @@ export interface Schedule {
   /** The payload of each event as JSON text. */
   readonly payload: string;
   readonly comment: string | null;
-  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
+  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without a response */
   readonly deliver: (event: ScheduledEvent, signal: AbortSignal) => Promise<Delivery>;
 }
 

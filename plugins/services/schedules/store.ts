@@ -1,5 +1,5 @@
 /** Reads and writes scheduled events in the database, as the login role. */
-import { sql, value, type PluginContext } from "../../../core/index.ts";
+import { sql, bindValue, type PluginContext } from "../../../core/index.ts";
 import { createEventStore, type EventStore } from "../queue/store.ts";
 import type { Schedule, ScheduledEvent } from "./schedule.ts";
 
@@ -28,7 +28,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
   /** Returns the schedules that the database knows, each with its time. A new schedule begins now. A schedule that
    *  another process forgets at this moment is null. */
   const loadKnown = async (schedules: readonly Schedule[]): Promise<readonly KnownSchedule[]> => {
-    const wantedSchedules = value(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
+    const wantedSchedules = bindValue(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
     await query(sql`
       insert into relapi.schedule (name, cron)
       select name, cron from pg_catalog.json_to_recordset(${wantedSchedules}) wanted (name text, cron text)
@@ -63,7 +63,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
       // the payload is a text, so that no digit of its numbers is lost
       await query(sql`
         with due as (
-          select * from pg_catalog.json_to_recordset(${value(JSON.stringify(due), "json")})
+          select * from pg_catalog.json_to_recordset(${bindValue(JSON.stringify(due), "json")})
             due (name text, cron text, at timestamptz, payload text, comment text)
         ), inserted as (
           insert into relapi.scheduled_event (trigger_name, scheduled_time, next_try_at, payload, comment)
@@ -82,7 +82,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
       return databaseTime;
     },
     forget: async (names) => {
-      const list = value(JSON.stringify(names), "json");
+      const list = bindValue(JSON.stringify(names), "json");
       const obsoleteNames = sql`select obsolete.name from pg_catalog.json_array_elements_text(${list}) obsolete (name)`;
       await query(sql`
         with deleted_schedule as (delete from relapi.schedule where name in (${obsoleteNames}))

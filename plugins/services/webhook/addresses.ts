@@ -2,7 +2,7 @@
  *  address later is therefore checked again. */
 import { lookup, type LookupAddress } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { allowedHostInvalid, webhookAddressRefused } from "./errors.ts";
+import { allowedHostInvalid, webhookAddressRejected } from "./errors.ts";
 
 /** The ranges of IPv4 that are not public: this network, private, shared, loopback, link-local, protocol assignments,
  *  documentation, former relays, benchmarks, multicast and reserved. */
@@ -91,7 +91,7 @@ const readAllowedHosts = (items: readonly string[]): AllowedHosts => {
 interface AddressCheck {
   /** Checks a host that is an address, for which Node looks nothing up. @throws RelApiError `webhook-failed` */
   checkLiteral(host: string): void;
-  /** Looks up the addresses of a name, without those that are refused. */
+  /** Looks up the addresses of a name, without those that are rejected. */
   readonly lookup: LookupFunction;
 }
 
@@ -103,7 +103,7 @@ export const createAddressCheck = (items: readonly string[]): AddressCheck | und
     !includes(privateRanges, address) || includes(allowedHosts.ranges, address);
   return {
     checkLiteral: (host) => {
-      if (isIP(host) !== 0 && !isAllowed(host)) throw webhookAddressRefused();
+      if (isIP(host) !== 0 && !isAllowed(host)) throw webhookAddressRejected();
     },
     lookup: (host, options, callback) => {
       // `hints` and `family` come from the connection, and `all` lets it try several addresses
@@ -113,7 +113,7 @@ export const createAddressCheck = (items: readonly string[]): AddressCheck | und
           ? foundAddresses
           : foundAddresses.filter(({ address }) => isAllowed(address));
         const [first] = addresses;
-        if (first === undefined) return callback(webhookAddressRefused(), []);
+        if (first === undefined) return callback(webhookAddressRejected(), []);
         if (options.all === true) callback(null, [...addresses]);
         else callback(null, first.address, first.family);
       });

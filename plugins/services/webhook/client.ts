@@ -1,4 +1,4 @@
-/** Sends requests to webhooks, with limits on their time, the bytes of the answer and the requests to one server. No
+/** Sends requests to webhooks, with limits on their time, the bytes of the response and the requests to one server. No
  *  redirect is followed. */
 import {
   Agent as HttpAgent,
@@ -12,7 +12,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
-import { webhookCallSignal, type WebhookClient, type WebhookRequest, type WebhookResponse } from "../api.ts";
+import { webhookCallEndedSignal, type WebhookClient, type WebhookRequest, type WebhookResponse } from "../api.ts";
 import { createAddressCheck } from "./addresses.ts";
 import {
   describeFailure,
@@ -23,7 +23,7 @@ import {
   webhookUrlInvalid,
 } from "./errors.ts";
 import { isSendable } from "./templates.ts";
-import { createTurns } from "./concurrency-limit.ts";
+import { createConcurrencyLimit } from "./concurrency-limit.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
@@ -51,7 +51,7 @@ export const createWebhookClient = (
   };
   const agents = createAgents({ keepAlive: true, timeout: IDLE_MS });
   const agentsWithoutReuse = createAgents({ keepAlive: false });
-  const runInTurn = createTurns(maxConnections);
+  const runLimited = createConcurrencyLimit(maxConnections);
   // the callers end their requests, because deliveries have time until `SHUTDOWN_GRACE`
   context.onClose(() => {
     for (const { freeSockets } of [agents.http, agents.https])
@@ -103,10 +103,10 @@ export const createWebhookClient = (
     try {
       const exchangeMessages = async (): Promise<WebhookResponse> => {
         const response = await open(url, request, end);
-        const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
+        const text = await readResponseText(response, request.maxAnswerBytes ?? maxAnswerBytes);
         return { status: response.statusCode ?? 0, headers: response.headers, text };
       };
-      return await runInTurn(url.origin, exchangeMessages, end);
+      return await runLimited(url.origin, exchangeMessages, end);
     } catch (error) {
       if (error instanceof RelApiError) throw error;
       if (signal?.aborted === true) throw signal.reason instanceof RelApiError ? signal.reason : requestCancelled();
@@ -115,7 +115,7 @@ export const createWebhookClient = (
     }
   };
 
-  const calls = context.use(webhookCallSignal);
+  const calls = context.use(webhookCallEndedSignal);
   return {
     openSocket: async (request) => {
       const url = parseUrl(request.url);
@@ -156,7 +156,7 @@ const waitForResponse = (clientRequest: ClientRequest): Promise<IncomingMessage>
     clientRequest.on("close", () => reject(new Error("closed")));
   });
 
-/** Returns the reason why a request has no answer. Any other error is the reason of the aborted signal. */
+/** Returns the reason why a request has no response. Any other error is the reason of the aborted signal. */
 const describeOutcome = (error: unknown): string =>
   error instanceof RelApiError && typeof error.facts["reason"] === "string" && error.code === "webhook-failed"
     ? error.facts["reason"]
@@ -207,8 +207,8 @@ const decompress = (response: IncomingMessage): Readable => {
   return decoder === undefined ? response : pipeline(response, decoder, () => undefined);
 };
 
-/** @throws RelApiError `webhook-failed` if the body of a successful answer is larger than the limit @rule X-HTTP-2 */
-const readText = async (response: IncomingMessage, maxBytes: number): Promise<string> => {
+/** @throws RelApiError `webhook-failed` if the body of a successful response is larger than the limit @rule X-HTTP-2 */
+const readResponseText = async (response: IncomingMessage, maxBytes: number): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   // leaving the loop destroys the response

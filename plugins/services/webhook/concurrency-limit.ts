@@ -2,7 +2,7 @@
  *  socket cannot be aborted. */
 
 /** The tasks with one key. */
-interface Line {
+interface KeyState {
   runningCount: number;
   /** The functions that start the waiting tasks, in the order of their arrival. */
   readonly waiters: Set<() => void>;
@@ -10,9 +10,9 @@ interface Line {
 
 /** Runs a task when fewer than the permitted number of tasks run for the same key. A task that waits is forgotten when
  *  the signal is aborted, and the promise rejects. */
-type RunInTurn = <Result>(key: string, task: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
+type RunLimited = <Result>(key: string, task: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
-const waitForTurn = ({ waiters }: Line, signal: AbortSignal | undefined): Promise<void> =>
+const waitForStart = ({ waiters }: KeyState, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const start = (): void => {
       signal?.removeEventListener("abort", stop);
@@ -26,25 +26,25 @@ const waitForTurn = ({ waiters }: Line, signal: AbortSignal | undefined): Promis
     signal?.addEventListener("abort", stop, { once: true });
   });
 
-/** @rule X-HTTP-2a X-EVT-9 */
-export const createTurns = (maxCount: number): RunInTurn => {
-  const lines = new Map<string, Line>();
+/** Creates a limit on the concurrent tasks of each key. @rule X-HTTP-2a X-EVT-9 */
+export const createConcurrencyLimit = (maxCount: number): RunLimited => {
+  const statesByKey = new Map<string, KeyState>();
   return async (key, task, signal) => {
     signal?.throwIfAborted();
-    const line = lines.get(key) ?? { runningCount: 0, waiters: new Set() };
-    lines.set(key, line);
-    if (line.runningCount < maxCount) line.runningCount++;
-    else await waitForTurn(line, signal);
+    const keyState = statesByKey.get(key) ?? { runningCount: 0, waiters: new Set() };
+    statesByKey.set(key, keyState);
+    if (keyState.runningCount < maxCount) keyState.runningCount++;
+    else await waitForStart(keyState, signal);
     try {
       return await task();
     } finally {
-      const [next] = line.waiters;
-      if (next === undefined) line.runningCount--;
+      const [next] = keyState.waiters;
+      if (next === undefined) keyState.runningCount--;
       else {
-        line.waiters.delete(next);
+        keyState.waiters.delete(next);
         next(); // the next task takes the place of this one
       }
-      if (line.runningCount === 0) lines.delete(key);
+      if (keyState.runningCount === 0) statesByKey.delete(key);
     }
   };
 };

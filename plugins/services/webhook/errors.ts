@@ -14,7 +14,7 @@ export const webhookHeaderInvalid = (name: string): RelApiError =>
   webhookFailed("header", `the header ${JSON.stringify(name)} of the webhook cannot be sent`);
 
 /** @rule X-HTTP-4 */
-export const webhookAddressRefused = (): RelApiError =>
+export const webhookAddressRejected = (): RelApiError =>
   webhookFailed("address", "the webhook has a private address, which WEBHOOK_ALLOWED_HOSTS does not allow");
 
 /** `code` is a code of Node, such as `ECONNREFUSED`. @rule X-HTTP-6 */

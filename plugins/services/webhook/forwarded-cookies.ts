@@ -5,12 +5,12 @@ import type { WebhookResponse } from "../api.ts";
 
 const NO_HEADERS: Headers = [];
 
-/** Adds a pipeline step, and returns the function by which each `Set-Cookie` of an answer becomes a header of the
+/** Adds a pipeline step, and returns the function by which each `Set-Cookie` of a response becomes a header of the
  *  response to the caller. Pages of another origin get none, unless the origin is allowed. @rule X-HOOK-11 X-HTTP-10 */
 export const createCookieForwarding = (
   context: PluginContext,
   step: string,
-): ((credentials: Credentials, answer: Pick<WebhookResponse, "headers">) => void) => {
+): ((credentials: Credentials, response: Pick<WebhookResponse, "headers">) => void) => {
   const cookieSlot = createExchangeSlot<Headers>();
   context.addStep({ name: step, headers: ({ credentials }) => cookieSlot.get(credentials) ?? NO_HEADERS });
   return (credentials, { headers }) => {

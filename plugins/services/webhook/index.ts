@@ -22,9 +22,9 @@ export const webhooks = definePlugin({
       ...client,
       send: async (request) => {
         const { exchange, forwardsCookies = false } = request;
-        const answer = await client.send(request);
-        if (forwardsCookies && exchange !== undefined) forwardCookies(exchange.credentials, answer);
-        return answer;
+        const response = await client.send(request);
+        if (forwardsCookies && exchange !== undefined) forwardCookies(exchange.credentials, response);
+        return response;
       },
     });
   },

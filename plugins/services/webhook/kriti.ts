@@ -1,6 +1,6 @@
 /** Reads templates in a part of Kriti, the language of Hasura's transforms: `{"id": {{$body.event.data.new.id}}}`.
  *  @rule X-HTTP-8 */
-import { isJsonObject, numberText, parseJson, type Json } from "../../../core/index.ts";
+import { isJsonObject, getNumberText, parseJson, type Json } from "../../../core/index.ts";
 
 /** The variables of a template by name, such as `$body`. */
 export type TemplateVariables = Readonly<Record<string, Json>>;
@@ -71,7 +71,7 @@ const writeText = (value: Json): string => {
   if (typeof value === "string") return value;
   if (Array.isArray(value) || isJsonObject(value))
     throw new TemplateError("a list or an object cannot be a part of a text");
-  return numberText(value) ?? String(value as boolean | null); // all other values were returned above
+  return getNumberText(value) ?? String(value as boolean | null); // all other values were returned above
 };
 
 const joinParts =
@@ -113,9 +113,9 @@ const createReader = (text: string, names: ReadonlySet<string>) => {
     return template;
   };
 
-  const readPiece = (raw: string): Template => {
+  const readPiece = (escapedText: string): Template => {
     try {
-      const value = JSON.parse(`"${raw}"`) as string; // a string in quotes
+      const value = JSON.parse(`"${escapedText}"`) as string; // a string in quotes
       return () => value;
     } catch {
       return fail("a string is not valid");

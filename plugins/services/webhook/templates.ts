@@ -39,12 +39,12 @@ export const isSendable = (name: string, value: string): boolean => {
 
 /** Reads `headers` of the metadata. `createError` makes the error from a reason. */
 export const readHeaderTemplates = (
-  raw: Json | undefined,
+  rawValue: Json | undefined,
   createError: (reason: string) => Error,
 ): readonly HeaderTemplate[] => {
-  if (raw === undefined || raw === null) return [];
-  if (!Array.isArray(raw)) throw createError("headers is not a list");
-  return (raw as readonly Json[]).map((header, i) => {
+  if (rawValue === undefined || rawValue === null) return [];
+  if (!Array.isArray(rawValue)) throw createError("headers is not a list");
+  return (rawValue as readonly Json[]).map((header, i) => {
     const { name, value, value_from_env: variable } = isJsonObject(header) ? header : {};
     if (typeof name !== "string" || name === "") throw createError(`headers[${i}] has no name`);
     if (!isSendable(name, typeof value === "string" ? value : ""))

@@ -1,4 +1,4 @@
-/** Transforms of Hasura metadata, which change the request to a webhook and the body of its answer.
+/** Transforms of Hasura metadata, which change the request to a webhook and the body of its response.
  *  @rule X-HTTP-7 X-HTTP-8 */
 import { isJsonObject, parseJson, writeJson, type Json, type JsonObject } from "../../../core/index.ts";
 import type { WebhookRequest } from "../api.ts";
@@ -17,9 +17,9 @@ export interface TransformedRequest {
 /** Returns the request to send. @throws TemplateError */
 type RequestTransform = (request: TransformedRequest) => Pick<WebhookRequest, "url" | "method" | "headers" | "body">;
 
-/** Returns the changed text of an answer. @throws TemplateError */
+/** Returns the changed text of a response. @throws TemplateError */
 type ResponseTransform = (
-  answer: { readonly text: string; readonly status: number },
+  response: { readonly text: string; readonly status: number },
   request: TransformedRequest,
 ) => string;
 
@@ -44,8 +44,8 @@ const buildVariables = ({ url, body, sessionVariables }: TransformedRequest): Te
 /** Reads templates at locations of the metadata. */
 interface TemplateReader {
   /** Reads a template. Undefined if the value is missing. */
-  readText(raw: Json | undefined, location: string): Template<string> | undefined;
-  readJson(raw: Json | undefined, location: string): Template;
+  readText(rawValue: Json | undefined, location: string): Template<string> | undefined;
+  readJson(rawValue: Json | undefined, location: string): Template;
   fail(reason: string): never;
 }
 
@@ -55,17 +55,17 @@ const createTemplateReader = (names: ReadonlySet<string>, createError: CreateErr
   };
   const read = <Value extends Json>(
     parse: (text: string, names: ReadonlySet<string>) => Template<Value>,
-    raw: Json | undefined,
+    rawValue: Json | undefined,
     location: string,
   ): Template<Value> => {
-    if (typeof raw !== "string") return fail(`${location} is not a string`);
-    const template = locate(location, createError, () => parse(raw, names));
+    if (typeof rawValue !== "string") return fail(`${location} is not a string`);
+    const template = locate(location, createError, () => parse(rawValue, names));
     return (variables) => locate(location, createTemplateError, () => template(variables));
   };
   return {
-    readText: (raw, location) =>
-      raw === undefined || raw === null ? undefined : read(parseTextTemplate, raw, location),
-    readJson: (raw, location) => read(parseJsonTemplate, raw, location),
+    readText: (rawValue, location) =>
+      rawValue === undefined || rawValue === null ? undefined : read(parseTextTemplate, rawValue, location),
+    readJson: (rawValue, location) => read(parseJsonTemplate, rawValue, location),
     fail,
   };
 };
@@ -88,22 +88,28 @@ const REQUEST_KEYS = new Set([...COMMON_KEYS, "method", "url", "query_params", "
 const RESPONSE_KEYS = new Set(COMMON_KEYS);
 
 const readTransform = (
-  raw: Json,
+  rawValue: Json,
   location: string,
   keys: ReadonlySet<string>,
   { fail }: TemplateReader,
 ): JsonObject => {
-  if (!isJsonObject(raw)) return fail(`${location} is not an object`);
-  for (const [key, value] of Object.entries(raw))
+  if (!isJsonObject(rawValue)) return fail(`${location} is not an object`);
+  for (const [key, value] of Object.entries(rawValue))
     if (!keys.has(key) && value !== null) fail(`${location}.${key} is not supported`);
-  if (![1, 2].includes((raw["version"] ?? 1) as number)) fail(`${location}.version is neither 1 nor 2`);
-  if ((raw["template_engine"] ?? "Kriti") !== "Kriti") fail(`${location}.template_engine is not Kriti`);
-  return raw;
+  if (![1, 2].includes((rawValue["version"] ?? 1) as number)) fail(`${location}.version is neither 1 nor 2`);
+  if ((rawValue["template_engine"] ?? "Kriti") !== "Kriti") fail(`${location}.template_engine is not Kriti`);
+  return rawValue;
 };
 
-const readMethod = (raw: Json | undefined, location: string, { fail }: TemplateReader): WebhookRequest["method"] => {
-  if (raw === undefined || raw === null) return undefined;
-  const method = METHODS.find((supportedMethod) => typeof raw === "string" && supportedMethod === raw.toUpperCase());
+const readMethod = (
+  rawValue: Json | undefined,
+  location: string,
+  { fail }: TemplateReader,
+): WebhookRequest["method"] => {
+  if (rawValue === undefined || rawValue === null) return undefined;
+  const method = METHODS.find(
+    (supportedMethod) => typeof rawValue === "string" && supportedMethod === rawValue.toUpperCase(),
+  );
   return method ?? fail(`${location} is not one of ${METHODS.join(", ")}`);
 };
 
@@ -114,20 +120,24 @@ const CONTENT_TYPES: ReadonlyMap<Json, string> = new Map<Json, string>([
   ["x-www-form-urlencoded", FORM],
 ]);
 
-const readContentType = (raw: Json | undefined, location: string, { fail }: TemplateReader): string | undefined => {
-  if (raw === undefined || raw === null) return undefined;
-  return CONTENT_TYPES.get(raw) ?? fail(`${location} is neither application/json nor ${FORM}`);
+const readContentType = (
+  rawValue: Json | undefined,
+  location: string,
+  { fail }: TemplateReader,
+): string | undefined => {
+  if (rawValue === undefined || rawValue === null) return undefined;
+  return CONTENT_TYPES.get(rawValue) ?? fail(`${location} is neither application/json nor ${FORM}`);
 };
 
-const readObject = (raw: Json | undefined, location: string, { fail }: TemplateReader): JsonObject => {
-  if (raw === undefined || raw === null) return {};
-  return isJsonObject(raw) ? raw : fail(`${location} is not an object`);
+const readOptionalObject = (rawValue: Json | undefined, location: string, { fail }: TemplateReader): JsonObject => {
+  if (rawValue === undefined || rawValue === null) return {};
+  return isJsonObject(rawValue) ? rawValue : fail(`${location} is not an object`);
 };
 
 type NamedTemplate = readonly [name: Template<string>, value: Template<string> | undefined];
 
-const readPairs = (raw: Json | undefined, location: string, reader: TemplateReader): readonly NamedTemplate[] =>
-  Object.entries(readObject(raw, location, reader)).map(([name, value]) => [
+const readPairs = (rawValue: Json | undefined, location: string, reader: TemplateReader): readonly NamedTemplate[] =>
+  Object.entries(readOptionalObject(rawValue, location, reader)).map(([name, value]) => [
     reader.readText(name, `${location}.${name}`) as Template<string>, // the name is not undefined
     reader.readText(value, `${location}.${name}`),
   ]);
@@ -148,10 +158,10 @@ interface BodyTransform {
   readonly build: (variables: TemplateVariables) => string | undefined;
 }
 
-const readBody = (raw: Json | undefined, location: string, reader: TemplateReader): BodyTransform | undefined => {
-  if (raw === undefined || raw === null) return undefined;
-  if (typeof raw === "string") return readJsonBody(raw, location, reader); // version 1 of the format
-  const { action, template, form_template: form } = readObject(raw, location, reader);
+const readBody = (rawValue: Json | undefined, location: string, reader: TemplateReader): BodyTransform | undefined => {
+  if (rawValue === undefined || rawValue === null) return undefined;
+  if (typeof rawValue === "string") return readJsonBody(rawValue, location, reader); // version 1 of the format
+  const { action, template, form_template: form } = readOptionalObject(rawValue, location, reader);
   if (action === "remove") return { build: () => undefined };
   if (action === "transform") return readJsonBody(template, `${location}.template`, reader);
   if (action !== "x_www_form_urlencoded")
@@ -160,8 +170,8 @@ const readBody = (raw: Json | undefined, location: string, reader: TemplateReade
   return { contentType: FORM, build: (variables) => encodePairs(pairs, variables) };
 };
 
-const readJsonBody = (raw: Json | undefined, location: string, reader: TemplateReader): BodyTransform => {
-  const template = reader.readJson(raw, location);
+const readJsonBody = (rawValue: Json | undefined, location: string, reader: TemplateReader): BodyTransform => {
+  const template = reader.readJson(rawValue, location);
   return { build: (variables) => writeJson(template(variables)) };
 };
 
@@ -170,9 +180,9 @@ type HeaderTransform = (
   variables: TemplateVariables,
 ) => Readonly<Record<string, string>>;
 
-const readHeaders = (raw: Json | undefined, location: string, reader: TemplateReader): HeaderTransform => {
-  const { add_headers: addedHeaders, remove_headers: removedHeaders } = readObject(raw, location, reader);
-  const pairs = Object.entries(readObject(addedHeaders, `${location}.add_headers`, reader)).map(
+const readHeaders = (rawValue: Json | undefined, location: string, reader: TemplateReader): HeaderTransform => {
+  const { add_headers: addedHeaders, remove_headers: removedHeaders } = readOptionalObject(rawValue, location, reader);
+  const pairs = Object.entries(readOptionalObject(addedHeaders, `${location}.add_headers`, reader)).map(
     ([name, value]) => [name, reader.readText(value, `${location}.add_headers.${name}`)] as const,
   );
   const list: Json = removedHeaders ?? [];
@@ -191,17 +201,21 @@ const readHeaders = (raw: Json | undefined, location: string, reader: TemplateRe
 
 type QueryTransform = (variables: TemplateVariables) => string;
 
-const readQuery = (raw: Json | undefined, location: string, reader: TemplateReader): QueryTransform | undefined => {
-  if (raw === undefined || raw === null) return undefined;
-  if (typeof raw === "string") return reader.readText(raw, location);
-  const pairs = readPairs(raw, location, reader);
+const readQuery = (
+  rawValue: Json | undefined,
+  location: string,
+  reader: TemplateReader,
+): QueryTransform | undefined => {
+  if (rawValue === undefined || rawValue === null) return undefined;
+  if (typeof rawValue === "string") return reader.readText(rawValue, location);
+  const pairs = readPairs(rawValue, location, reader);
   return (variables) => encodePairs(pairs, variables);
 };
 
-const readRequestTransform = (raw: Json, createError: CreateError): RequestTransform => {
+const readRequestTransform = (rawValue: Json, createError: CreateError): RequestTransform => {
   const location = "request_transform";
   const reader = createTemplateReader(REQUEST_VARIABLES, createError);
-  const transform = readTransform(raw, location, REQUEST_KEYS, reader);
+  const transform = readTransform(rawValue, location, REQUEST_KEYS, reader);
   const method = readMethod(transform["method"], `${location}.method`, reader);
   const readUrl = reader.readText(transform["url"], `${location}.url`);
   const readSearch = readQuery(transform["query_params"], `${location}.query_params`, reader);
@@ -228,7 +242,7 @@ const readRequestTransform = (raw: Json, createError: CreateError): RequestTrans
   };
 };
 
-const parseAnswer = (text: string): Json => {
+const parseResponse = (text: string): Json => {
   try {
     return parseJson(text);
   } catch {
@@ -236,16 +250,16 @@ const parseAnswer = (text: string): Json => {
   }
 };
 
-const readResponseTransform = (raw: Json, createError: CreateError): ResponseTransform => {
+const readResponseTransform = (rawValue: Json, createError: CreateError): ResponseTransform => {
   const location = "response_transform";
   const reader = createTemplateReader(RESPONSE_VARIABLES, createError);
-  const transform = readTransform(raw, location, RESPONSE_KEYS, reader);
+  const transform = readTransform(rawValue, location, RESPONSE_KEYS, reader);
   const body = readBody(transform["body"], `${location}.body`, reader);
   return ({ text, status }, request) => {
     if (body === undefined) return text;
     const { $body, $base_url, $query_params, $session_variables } = buildVariables(request);
     const changedText = body.build({
-      $body: parseAnswer(text),
+      $body: parseResponse(text),
       $request: {
         body: $body,
         base_url: $base_url,

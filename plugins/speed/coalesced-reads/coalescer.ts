@@ -7,7 +7,7 @@ import {
   isTimedOut,
   isUnreachable,
   memoize,
-  transactionSignal,
+  transactionEndedSignal,
   type Connection,
   type Execution,
   type Model,
@@ -73,7 +73,7 @@ const MAX_RUN_MS = 25;
 /** @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
   const { transactionSender, logger } = context;
-  const transactionEnded = context.use(transactionSignal);
+  const transactionEnded = context.use(transactionEndedSignal);
 
   /** Builds the statements of an execution. Returns undefined if the transaction consists of more than its settings
    *  and the read, or fails. */

@@ -24,7 +24,7 @@ const LONG_BATCH_MS = 4;
 
 const MAX_READ_MS = 1;
 const MIN_READ_MS = 0.05;
-const MAX_ANSWER_CHARACTERS = 64 * 1024;
+const MAX_RESULT_CHARACTERS = 64 * 1024;
 const MAX_BYTES_PER_CHARACTER = 4;
 /** The number of measurements of a program before its reads can count as short. */
 const MIN_MEASUREMENTS = 3;
@@ -43,23 +43,23 @@ const updateMinimum = (estimate: number, measurement: number, memory = WINDOW): 
 const updateMaximum = (estimate: number, measurement: number): number =>
   Math.max(measurement, updateAverage(estimate, measurement, WINDOW));
 
-/** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
+/** Estimates of the time that a read of a program takes the database, and of the length of its result. */
 class ReadCost {
   ms = MAX_READ_MS;
-  private answerCharacters = 0;
+  private resultCharacters = 0;
   private measurements = 0;
   private neededMeasurements = MIN_MEASUREMENTS;
 
   isShort(maxCharacters: number): boolean {
     return (
-      this.measurements >= this.neededMeasurements && this.ms <= MAX_READ_MS && this.answerCharacters <= maxCharacters
+      this.measurements >= this.neededMeasurements && this.ms <= MAX_READ_MS && this.resultCharacters <= maxCharacters
     );
   }
 
   add(ms: number, rows: Rows, isLongBatch = false): void {
     this.measurements++;
     this.ms = updateMinimum(this.ms, Math.max(MIN_READ_MS, ms), isLongBatch ? LONG_BATCH_WINDOW : WINDOW);
-    this.answerCharacters = updateMaximum(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
+    this.resultCharacters = updateMaximum(this.resultCharacters, rows[0]?.["body"]?.length ?? 0);
   }
 
   /** Called when a read has delayed its batch. Reads then need twice as many measurements to count as short again. */
@@ -189,8 +189,8 @@ class Queue {
         resolve(runAlone(read.execution));
       }
     }
-    const answeredCount = rows.filter((foundRow) => foundRow !== undefined).length;
-    if (answeredCount > 1) counters.add("coalesced-reads", answeredCount);
+    const resultCount = rows.filter((foundRow) => foundRow !== undefined).length;
+    if (resultCount > 1) counters.add("coalesced-reads", resultCount);
   }
 }
 
@@ -202,7 +202,7 @@ export const coalescedReads = definePlugin({
   apply: (_hooks, context) => {
     const { maxCoalescedReads: maxReads, maxResultBytes } = context.options;
     if (maxReads === 1) return;
-    const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
+    const maxCharacters = Math.min(MAX_RESULT_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
     const coalescer = createCoalescer(context);
     const roundTrip = new RoundTrip();
     const getCost = memoize((_program: Program) => new ReadCost());

@@ -1,9 +1,9 @@
 /** Rechecks the proof of a read in PostgreSQL, as part of the read itself. */
 import {
-  ident,
-  literal,
+  quoteIdentifier,
+  quoteLiteral,
   findRelation,
-  toStatement,
+  compileSql,
   type Model,
   type Program,
   type Relation,
@@ -28,7 +28,7 @@ export const compileProofCheck = (text: string, { relations }: Program, model: M
   const tables = [...relations].map((relation) => findTable(model, relation));
   if (!tables.every((table) => table !== undefined)) return undefined;
   const conditions = tables.map(({ schema, name, oid }) => {
-    const regclass = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
+    const regclass = `${compileSql(quoteLiteral(compileSql(quoteIdentifier(schema, name)).text)).text}::pg_catalog.regclass`;
     return `pg_catalog.row_security_active(${regclass}) or ${regclass}::pg_catalog.oid operator(pg_catalog.<>) ${oid}::pg_catalog.oid`;
   });
   return `select _read.*, ${conditions.length === 0 ? "false" : conditions.join(" or ")} from (${text}) as _read`;

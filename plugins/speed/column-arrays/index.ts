@@ -2,11 +2,11 @@
  *  takes. The arrays are used only if PostgreSQL certainly accepts each value, and reads it alike in both forms, so
  *  errors stay the same. */
 import {
-  arrayLiteral,
+  encodeArrayLiteral,
   findColumn,
   definePlugin,
-  ident,
-  join,
+  quoteIdentifier,
+  joinSql,
   findRelation,
   sql,
   type Column,
@@ -37,7 +37,7 @@ const TIMESTAMP = new RegExp(`^${DATE}(?:[ T]${TIME}${ZONE})?$`);
 
 const isFloat: ValueTest = (text) => text.length <= MAX_FLOAT_LENGTH && DECIMAL.test(text);
 
-/** Rejects lone surrogates and NUL, which JSON text may contain and PostgreSQL refuses. */
+/** Rejects lone surrogates and NUL, which JSON text may contain and PostgreSQL rejects. */
 const isText: ValueTest = (text) => !/[\p{Cs}\0]/u.test(text);
 
 /** Reads `(3,1)` or `(20)`. */
@@ -109,14 +109,14 @@ const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSo
     list: payload.param,
     compile: (alias, value) => {
       const arrays = targets.map(({ type }, i) => sql`pg_catalog.unnest(${value(i, `pg_catalog.${type}[]`)})`);
-      return sql`(select ${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
+      return sql`(select ${joinSql(arrays)}) as ${alias}(${joinSql(targets.map(({ name }) => quoteIdentifier(name)))})`;
     },
     values: (list) => {
       const isAccepted = targets.every(({ name, accepts }) =>
         list.every(({ [name]: text }) => text === null || (text !== undefined && accepts(text))),
       );
       if (!isAccepted) return undefined;
-      return targets.map(({ name }) => arrayLiteral(list.map((row) => row[name] ?? null)));
+      return targets.map(({ name }) => encodeArrayLiteral(list.map((row) => row[name] ?? null)));
     },
   };
 };

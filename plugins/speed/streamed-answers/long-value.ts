@@ -72,7 +72,7 @@ const createLongRow = (
   let tailBytes = 0;
   const row: LongRow & { remainingBytes: number | undefined } = {
     remainingBytes: undefined,
-    take: (chunk, at) => {
+    readChunk: (chunk, at) => {
       const bodyPart = chunk.subarray(at, at + bodyBytes - start.length);
       if (receiver !== undefined)
         return deliver(chunk.subarray(at, at + remainingValueBytes + tailBytes - tail.length));
@@ -90,8 +90,8 @@ const createLongRow = (
           return bodyPart.length;
         }
       }
-      reader.pass(buildRowHeader(bodyBytes));
-      reader.pass(start);
+      reader.forwardToPg(buildRowHeader(bodyBytes));
+      reader.forwardToPg(start);
       row.remainingBytes = bodyBytes - start.length;
       return bodyPart.length;
     },
@@ -115,8 +115,8 @@ const createLongRow = (
       if (value.length < bytes.length) tail = Buffer.concat([tail, bytes.subarray(value.length)]);
     } else tail = Buffer.concat([tail, bytes]);
     if (remainingValueBytes === 0 && tail.length === tailBytes) {
-      reader.pass(buildRowHeader(start.length + NULL_LENGTH.length + tail.length));
-      reader.pass(Buffer.concat([start, NULL_LENGTH, tail]));
+      reader.forwardToPg(buildRowHeader(start.length + NULL_LENGTH.length + tail.length));
+      reader.forwardToPg(Buffer.concat([start, NULL_LENGTH, tail]));
       row.remainingBytes = 0;
     }
     return bytes.length;

@@ -2,7 +2,7 @@
 import {
   createProgram,
   sql,
-  toStatement,
+  compileSql,
   type PluginContext,
   type ProgramStatement,
   type Sql,
@@ -21,9 +21,9 @@ export interface Finding {
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Runs a query as the login role. The search path is empty, so that the catalog prints schema-qualified names. */
-export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promise<readonly Row[]> => {
+export const queryCatalog = async <Row>(context: PluginContext, query: Sql): Promise<readonly Row[]> => {
   const buildStatement = (text: Sql, columns: readonly string[]): ProgramStatement => ({
-    ...toStatement(text),
+    ...compileSql(text),
     columns,
   });
   const [row] = await context.execute({

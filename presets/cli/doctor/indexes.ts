@@ -1,7 +1,7 @@
 /** Finds missing and duplicate indexes. */
-import { integer, sql, type PluginContext } from "../../../core/index.ts";
+import { inlineInteger, sql, type PluginContext } from "../../../core/index.ts";
 import { compileSchemaList } from "../../server/checks.ts";
-import { askCatalog, quoteName, type Finding } from "./finding.ts";
+import { queryCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface IndexRow {
   readonly relation: string;
@@ -17,7 +17,7 @@ const FEW_VALUES = 20;
 /** Finds foreign keys and columns of policies without a suitable index. A suitable index starts with the columns, in
  *  any order, and has no condition. @rule C-DOK-2 */
 export const findMissingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<IndexRow>(
+  const rows = await queryCatalog<IndexRow>(
     context,
     sql`
     with wanted as (
@@ -36,7 +36,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
           join pg_catalog.pg_class counted on counted.oid = policy.polrelid
           join pg_catalog.pg_namespace schema on schema.oid = counted.relnamespace
           where known.schemaname = schema.nspname and known.tablename = counted.relname
-            and known.attname = read.attname and known.n_distinct between 1 and ${integer(FEW_VALUES)})
+            and known.attname = read.attname and known.n_distinct between 1 and ${inlineInteger(FEW_VALUES)})
     )
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
       relation.relkind = 'p' as "isPartitioned",
@@ -97,37 +97,40 @@ const joinReasons = (parts: readonly string[]): string =>
 interface DuplicateIndexRow {
   readonly relation: string;
   readonly index: string;
-  readonly twin: string;
+  readonly equalIndex: string;
 }
 
 /** Finds indexes that enforce no constraint and are superfluous beside an equal index. @rule C-DOK-9 */
 export const findDuplicateIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<DuplicateIndexRow>(
+  const rows = await queryCatalog<DuplicateIndexRow>(
     context,
     sql`
-      select distinct on (extra.oid) pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
-        pg_catalog.format('%I.%I', extra_schema.nspname, extra.relname) as index,
-        pg_catalog.format('%I.%I', extra_schema.nspname, kept.relname) as twin
-      from pg_catalog.pg_index of_extra
-      join pg_catalog.pg_index of_kept on of_kept.indrelid = of_extra.indrelid
-        and of_kept.indexrelid <> of_extra.indexrelid
-        and of_kept.indkey::text = of_extra.indkey::text and of_kept.indclass::text = of_extra.indclass::text
-        and of_kept.indcollation::text = of_extra.indcollation::text
-        and of_kept.indoption::text = of_extra.indoption::text
-        and of_kept.indexprs::text is not distinct from of_extra.indexprs::text
-        and of_kept.indpred::text is not distinct from of_extra.indpred::text
-      join pg_catalog.pg_class extra on extra.oid = of_extra.indexrelid
-      join pg_catalog.pg_class kept on kept.oid = of_kept.indexrelid and kept.relam = extra.relam
-      join pg_catalog.pg_namespace extra_schema on extra_schema.oid = extra.relnamespace
-      join pg_catalog.pg_class relation on relation.oid = of_extra.indrelid
+      select distinct on (duplicate_index.oid) pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
+        pg_catalog.format('%I.%I', index_schema.nspname, duplicate_index.relname) as index,
+        pg_catalog.format('%I.%I', index_schema.nspname, equal_index.relname) as "equalIndex"
+      from pg_catalog.pg_index duplicate_definition
+      join pg_catalog.pg_index equal_definition on equal_definition.indrelid = duplicate_definition.indrelid
+        and equal_definition.indexrelid <> duplicate_definition.indexrelid
+        and equal_definition.indkey::text = duplicate_definition.indkey::text
+        and equal_definition.indclass::text = duplicate_definition.indclass::text
+        and equal_definition.indcollation::text = duplicate_definition.indcollation::text
+        and equal_definition.indoption::text = duplicate_definition.indoption::text
+        and equal_definition.indexprs::text is not distinct from duplicate_definition.indexprs::text
+        and equal_definition.indpred::text is not distinct from duplicate_definition.indpred::text
+      join pg_catalog.pg_class duplicate_index on duplicate_index.oid = duplicate_definition.indexrelid
+      join pg_catalog.pg_class equal_index on equal_index.oid = equal_definition.indexrelid
+        and equal_index.relam = duplicate_index.relam
+      join pg_catalog.pg_namespace index_schema on index_schema.oid = duplicate_index.relnamespace
+      join pg_catalog.pg_class relation on relation.oid = duplicate_definition.indrelid
       join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-      where schema.nspname in ${compileSchemaList(context)} and not of_extra.indisunique and not extra.relispartition
-        and (of_kept.indisunique or kept.oid < extra.oid)
-      order by extra.oid, of_kept.indisunique desc, kept.oid`,
+      where schema.nspname in ${compileSchemaList(context)} and not duplicate_definition.indisunique
+        and not duplicate_index.relispartition
+        and (equal_definition.indisunique or equal_index.oid < duplicate_index.oid)
+      order by duplicate_index.oid, equal_definition.indisunique desc, equal_index.oid`,
   );
-  return rows.map(({ relation, index, twin }) => ({
+  return rows.map(({ relation, index, equalIndex }) => ({
     level: "slow",
-    finding: `index ${index} on ${relation} is like ${twin}`,
+    finding: `index ${index} on ${relation} is like ${equalIndex}`,
     reason: "every write keeps both up to date, and reads need one",
     fix: `drop index ${index}`,
   }));

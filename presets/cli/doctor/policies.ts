@@ -2,7 +2,7 @@
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { listCallsPerRow, addSubselects } from "./calls-per-row.ts";
 import { compileSchemaList, loadRowSecurityFindings } from "../../server/checks.ts";
-import { askCatalog, quoteName, type Finding } from "./finding.ts";
+import { queryCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface PolicyRow {
   readonly relation: string;
@@ -13,7 +13,7 @@ interface PolicyRow {
 
 /** Finds policies with calls that PostgreSQL makes for each row. @rule C-DOK-1 */
 export const findCallsForEachRow = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<PolicyRow>(
+  const rows = await queryCatalog<PolicyRow>(
     context,
     sql`
       select pg_catalog.format('%I.%I', schemaname, tablename) as relation, policyname as policy,
@@ -50,7 +50,7 @@ interface HistoryRow {
 
 /** Finds tables of history that lack the policies of their table. @rule C-DOK-11 */
 export const findOpenHistories = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<HistoryRow>(
+  const rows = await queryCatalog<HistoryRow>(
     context,
     sql`
       select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation, named.history,

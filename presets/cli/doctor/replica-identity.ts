@@ -1,8 +1,8 @@
 /** Finds tables whose changes rerun more live lists than necessary. */
-import { integer, sql, type PluginContext } from "../../../core/index.ts";
+import { inlineInteger, sql, type PluginContext } from "../../../core/index.ts";
 import { changeFeedService } from "../../../plugins/live/api.ts";
 import { compileSchemaList } from "../../server/checks.ts";
-import { askCatalog, type Finding } from "./finding.ts";
+import { queryCatalog, type Finding } from "./finding.ts";
 
 /** The number of rows, updated or deleted since the statistics began, from which on a table is reported. */
 const MANY_CHANGES = 10_000;
@@ -11,7 +11,7 @@ const MANY_CHANGES = 10_000;
  *  the old value of that column only if it contains the whole old row. @rule C-DOK-12 */
 export const findMissingLogKeys = async (context: PluginContext): Promise<readonly Finding[]> => {
   if (context.use(changeFeedService) === undefined) return [];
-  const rows = await askCatalog<{ readonly relation: string }>(
+  const rows = await queryCatalog<{ readonly relation: string }>(
     context,
     sql`
       select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation
@@ -20,7 +20,7 @@ export const findMissingLogKeys = async (context: PluginContext): Promise<readon
       join pg_catalog.pg_stat_all_tables known on known.relid = relation.oid
       where schema.nspname in ${compileSchemaList(context)} and relation.relkind = 'r' and relation.relreplident <> 'f'
         and relation.relpersistence = 'p' and pg_catalog.current_setting('wal_level') = 'logical'
-        and known.n_tup_upd + known.n_tup_del >= ${integer(MANY_CHANGES)}
+        and known.n_tup_upd + known.n_tup_del >= ${inlineInteger(MANY_CHANGES)}
         and exists (
           select from pg_catalog.pg_constraint key where key.conrelid = relation.oid and key.contype = 'f'
             and not exists (

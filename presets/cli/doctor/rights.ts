@@ -1,7 +1,7 @@
 /** Finds views, functions, grants and sequences that give roles more or fewer rights than intended. */
-import { sql, value, type PluginContext } from "../../../core/index.ts";
+import { sql, bindValue, type PluginContext } from "../../../core/index.ts";
 import { compileSchemaList } from "../../server/checks.ts";
-import { askCatalog, quoteName, type Finding } from "./finding.ts";
+import { queryCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface ViewRow {
   readonly view: string;
@@ -14,7 +14,7 @@ interface ViewRow {
 /** Finds views that read with the rights of their owner. Policies do not apply to the owner of a table, unless forced,
  *  and to roles that bypass them. @rule C-DOK-3 */
 export const findOwnersViews = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<ViewRow>(
+  const rows = await queryCatalog<ViewRow>(
     context,
     sql`
     select pg_catalog.format('%I.%I', schema.nspname, view.relname) as view, owner.rolname as owner,
@@ -66,7 +66,7 @@ interface FunctionRow {
 /** Finds functions that every role may execute, or that run as their owner with the caller's search path. @rule C-DOK-4
  *  C-DOK-5 */
 export const findOpenFunctions = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<FunctionRow>(
+  const rows = await queryCatalog<FunctionRow>(
     context,
     sql`
     select pg_catalog.format('%I.%I(%s)', schema.nspname, routine.proname,
@@ -123,13 +123,13 @@ interface GrantRow {
 export const findAnonymousWrites = async (context: PluginContext): Promise<readonly Finding[]> => {
   const { anonRole } = context.options;
   if (anonRole === undefined) return [];
-  const powers = await askCatalog<{ readonly power: string }>(
+  const powers = await queryCatalog<{ readonly power: string }>(
     context,
     sql`
       select case when rolsuper then 'is a superuser' else 'bypasses row policies' end as power
-      from pg_catalog.pg_roles where rolname = ${value(anonRole)}::name and (rolsuper or rolbypassrls)`,
+      from pg_catalog.pg_roles where rolname = ${bindValue(anonRole)}::name and (rolsuper or rolbypassrls)`,
   );
-  const rows = await askCatalog<GrantRow>(
+  const rows = await queryCatalog<GrantRow>(
     context,
     sql`
       select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
@@ -143,7 +143,7 @@ export const findAnonymousWrites = async (context: PluginContext): Promise<reado
         and not relation.relrowsecurity
         and (granted.grantee = 0 or exists (
           select from pg_catalog.pg_roles anonymous
-          where anonymous.rolname = ${value(anonRole)}::name and not anonymous.rolsuper
+          where anonymous.rolname = ${bindValue(anonRole)}::name and not anonymous.rolsuper
             and pg_catalog.pg_has_role(anonymous.oid, granted.grantee, 'usage')))
       group by 1, 2 order by 1, 2`,
   );
@@ -174,7 +174,7 @@ interface SequenceRow {
  * Finds sequences of column defaults without rights. Identity columns need no right on their sequence. @rule C-DOK-8
  */
 export const findInaccessibleSequences = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<SequenceRow>(
+  const rows = await queryCatalog<SequenceRow>(
     context,
     sql`
       select distinct pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation, written.attname as column,
@@ -198,7 +198,7 @@ export const findInaccessibleSequences = async (context: PluginContext): Promise
   return rows.map(({ relation, column, sequence, role }) => ({
     level: "broken",
     finding: `${role} may insert into ${relation}, and may not use ${sequence}, which generates the default of "${column}"`,
-    reason: "the database refuses each insert that omits the column",
+    reason: "the database rejects each insert that omits the column",
     fix: `grant usage on sequence ${sequence} to ${role}`,
   }));
 };

@@ -9,7 +9,7 @@ export interface ExplainedStatement {
   readonly plan: string;
 }
 
-const encodeValue = (boundValue: string | null | Uint8Array): string | null =>
+const formatBoundValue = (boundValue: string | null | Uint8Array): string | null =>
   boundValue === null || typeof boundValue === "string" ? boundValue : `\\x${Buffer.from(boundValue).toString("hex")}`;
 
 const namePlanColumn = (at: number): string => `plan_${at}`;
@@ -41,7 +41,7 @@ export const explainStatements = async (
     program.statements.map((statement, at) => ({
       sql: statement.text,
       values: fillSlots(statement.slots, values, execution.session).map((sentValue) =>
-        encodeValue(getBoundValue(sentValue)),
+        formatBoundValue(getBoundValue(sentValue)),
       ),
       plan: findPlan(i, at),
     })),

@@ -54,7 +54,7 @@ const readTextOrFile = async (textOrPath: string, terminal: Terminal): Promise<s
   }
 };
 
-const readObject = async (
+const readJsonArgument = async (
   option: string,
   text: string,
   terminal: Terminal,
@@ -127,7 +127,9 @@ export const readRequest = async (
     kind: "graphql",
     query: text,
     headers,
-    ...(words.variables === undefined ? {} : { variables: await readObject("--variables", words.variables, terminal) }),
+    ...(words.variables === undefined
+      ? {}
+      : { variables: await readJsonArgument("--variables", words.variables, terminal) }),
     ...(words.operation === undefined ? {} : { operationName: words.operation }),
   };
 };
@@ -141,7 +143,7 @@ export const readCaller = async (
 ): Promise<Caller> => {
   if (givenClaims === undefined)
     return role === undefined ? { role: "admin", isAdmin: true } : buildCaller(model, role);
-  const claims = await readObject("--claims", givenClaims, terminal);
+  const claims = await readJsonArgument("--claims", givenClaims, terminal);
   const claimedCaller = readClaimedCaller(claims, resolveOptions(options, collectSettings(fullCompat(options))));
   const roleName = role ?? claimedCaller.role ?? options.anonRole;
   if (roleName === undefined) throw presetError("--claims contains no role: add one, or use --role");

@@ -22,7 +22,7 @@ export const has = (actual, expected) => {
 
 export const rejects = async (promise, expected) => {
   const error = await promise.then(
-    (value) => assert.fail(`was not refused: ${JSON.stringify(value)}`),
+    (value) => assert.fail(`was not rejected: ${JSON.stringify(value)}`),
     (reason) => reason,
   );
   has(error, expected);
@@ -40,7 +40,7 @@ export const eventually = async (holds, ms = 8000) => {
 };
 
 /** The version that is installed beside the file. */
-const versionOf = (name, from) => {
+const findVersion = (name, from) => {
   for (let folder = new URL("./", from); folder.pathname !== "/"; folder = new URL("../", folder)) {
     try {
       return JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, folder), "utf8")).version;
@@ -80,7 +80,7 @@ export const client = (name, from, title = name) => {
         });
     },
     report: () => {
-      process.stdout.write(`\n${JSON.stringify({ name: title, version: versionOf(name, from), results })}\n`);
+      process.stdout.write(`\n${JSON.stringify({ name: title, version: findVersion(name, from), results })}\n`);
       process.exit(0);
     },
   };

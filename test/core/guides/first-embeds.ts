@@ -1,4 +1,4 @@
-import { definePlugin, ident, sql } from "../../../core/index.ts";
+import { definePlugin, quoteIdentifier, sql } from "../../../core/index.ts";
 
 /** `select=name,~album(title)&album.order=album_id.desc`, `{ artist { albums_first(order_by: { album_id: desc }) {
  *  title } } }`: the first related row as an object, or null. */
@@ -15,7 +15,7 @@ export const firstEmbeds = definePlugin({
           const first = context.object();
           return { columns: [{ as: embed.as, value: context.isGrouped ? sql`${first}::jsonb` : first }] };
         }
-        const row = ident(context.alias()); // the parents are sorted by it, which only a to-one relationship allows
+        const row = quoteIdentifier(context.alias()); // the parents are sorted by it, which only a to-one relationship allows
         const rowJson = sql`case when ${row}.* is distinct from null then row_to_json(${row}.*) end`;
         return {
           join: sql`left join lateral (${context.rows()}) as ${row} on true`,

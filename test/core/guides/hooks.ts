@@ -4,7 +4,7 @@ import { SyncBailHook } from "tapable";
 import { WebSocketServer } from "ws";
 import {
   definePlugin,
-  defineQuestion,
+  defineCacheQuestion,
   mapPlan,
   RelApiError,
   sql,
@@ -80,7 +80,7 @@ export const echoSockets = definePlugin({
     const sockets = new WebSocketServer({ noServer: true }); // of the package ws
     context
       .use(takeUpgradeHook)
-      .tap({ name: "echo-sockets", refusal: "only /echo" }, ({ request, socket, head, path }) => {
+      .tap({ name: "echo-sockets", rejection: "only /echo" }, ({ request, socket, head, path }) => {
         if (path !== "/echo") return undefined;
         sockets.handleUpgrade(request, socket, head, (client) => client.on("message", (data) => client.send(data)));
         return true;
@@ -145,7 +145,7 @@ export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
     name: "api-key-sessions",
     stage: Stage.early,
     apply: (hooks, context) => {
-      const KEY = defineQuestion(
+      const KEY = defineCacheQuestion(
         "key",
         ({ key }: { readonly key: string }) => key,
         (key) => createHash("sha256").update(key).digest("base64"),

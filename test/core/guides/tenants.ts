@@ -1,6 +1,6 @@
 import {
   findColumn,
-  compareColumn,
+  buildColumnComparison,
   definePlugin,
   mapPlan,
   restrictRows,
@@ -9,7 +9,7 @@ import {
 } from "../../../core/index.ts";
 
 const TENANT: ValueRef = { session: "x-session-tenant-id" };
-const OWN_ROWS = compareColumn("tenant_id", "eq", { operand: TENANT });
+const OWN_ROWS = buildColumnComparison("tenant_id", "eq", { operand: TENANT });
 
 const isShared = (relation: Relation | undefined): boolean =>
   relation === undefined || findColumn(relation, "tenant_id") === undefined;

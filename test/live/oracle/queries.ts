@@ -42,7 +42,7 @@ export interface QueryShape {
 /** The columns by which a row is checked. */
 export const CORE = ["id", "bucket", "owner", "n", "src"] as const;
 
-const idOf = (shape: TableShape | undefined, id: number): Scalar => (shape?.key === "text" ? `k${id}` : id);
+const buildId = (shape: TableShape | undefined, id: number): Scalar => (shape?.key === "text" ? `k${id}` : id);
 
 const drawFilter = (random: Random, world: World, shape: TableShape, depth: number): Filter => {
   const kind = random.int(depth === 0 ? 11 : 8);
@@ -55,7 +55,7 @@ const drawFilter = (random: Random, world: World, shape: TableShape, depth: numb
     case 2:
       return { kind: "in", column: "owner", operand: random.sample(OWNERS, 1 + random.int(2)) };
     case 3:
-      return { kind: "in", column: "id", operand: [1, 2, 3].map(() => idOf(shape, 1 + random.int(14))) };
+      return { kind: "in", column: "id", operand: [1, 2, 3].map(() => buildId(shape, 1 + random.int(14))) };
     case 4:
       return {
         kind: "compare",
@@ -64,7 +64,7 @@ const drawFilter = (random: Random, world: World, shape: TableShape, depth: numb
         operand: random.int(20),
       };
     case 5:
-      return { kind: "compare", column: "ref", operator: "eq", operand: idOf(parent, 1 + random.int(10)) };
+      return { kind: "compare", column: "ref", operator: "eq", operand: buildId(parent, 1 + random.int(10)) };
     case 6:
       return random.chance(0.5)
         ? { kind: "null", column: random.pick(["val", "ref", "label"]) }
@@ -76,7 +76,8 @@ const drawFilter = (random: Random, world: World, shape: TableShape, depth: numb
           .filter((child) => child.parent === shape.name)
           .map((child) => ({ name: arrayName(child), table: child })),
       ];
-      if (relationships.length === 0) return { kind: "compare", column: "id", operator: "gt", operand: idOf(shape, 3) };
+      if (relationships.length === 0)
+        return { kind: "compare", column: "id", operator: "gt", operand: buildId(shape, 3) };
       const relationship = random.pick(relationships);
       return {
         kind: "related",
@@ -138,7 +139,7 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
     ...(random.chance(0.06) ? ["extra"] : []),
     ...(random.chance(0.12) && view === undefined ? [`risky_${shape.name}`] : []),
   ];
-  const id = idOf(shape, 1 + random.int(14));
+  const id = buildId(shape, 1 + random.int(14));
   const common = {
     relation,
     columns,

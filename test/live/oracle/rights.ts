@@ -58,11 +58,11 @@ const applyChange = (rights: Rights, change: RightsChange): Rights => {
 };
 
 /** The objects of a message that are rows. */
-export function* rowsOf(value: unknown): Iterable<Row> {
+export function* findRows(value: unknown): Iterable<Row> {
   if (typeof value !== "object" || value === null) return;
   // the test defines all columns
   if ("src" in value && "owner" in value && typeof value.src === "string") yield value as Row;
-  for (const part of Object.values(value)) yield* rowsOf(part);
+  for (const part of Object.values(value)) yield* findRows(part);
 }
 
 export const createTimeline = (world: World): Timeline => {
@@ -124,7 +124,7 @@ export const createTimeline = (world: World): Timeline => {
     },
     judge: (caller, value, fromMs, toMs) => {
       const possible = eras.filter((era) => era.fromMs <= toMs && era.untilMs >= fromMs);
-      for (const row of rowsOf(value))
+      for (const row of findRows(value))
         if (!possible.some(({ rights }) => maySee(rights, caller, row))) return `it may not see ${JSON.stringify(row)}`;
       const text = JSON.stringify(value);
       if (
@@ -141,7 +141,7 @@ export const createTimeline = (world: World): Timeline => {
 export const createOrder = (): ((value: unknown) => string | undefined) => {
   const newest = new Map<string, number>();
   return (value) => {
-    for (const { src, id, n } of rowsOf(value)) {
+    for (const { src, id, n } of findRows(value)) {
       if (id === undefined || n === undefined) continue;
       const key = `${src} ${id}`;
       const before = newest.get(key);

@@ -9,7 +9,7 @@ import type { TestApi } from "../../support/api.ts";
 import { openDatabase, testDatabase } from "../../support/database.ts";
 import { graphqlText, restPath } from "./wording.ts";
 import { createOrder, createTimeline } from "./rights.ts";
-import { capacityOf, startServers, textOf, type Servers } from "./servers.ts";
+import { getCapacity, startServers, stringify, type Servers } from "./servers.ts";
 import type { Step, SubscribeStep } from "./steps.ts";
 import { createSubscribing, type LiveRequest, type SubscriberEvent } from "./subscribers.ts";
 import { FIRST_IDS, worldSql, type World } from "./world.ts";
@@ -59,7 +59,7 @@ interface Live {
 
 /** Runs the steps. `deadlineMs` limits how long subscribers may lack the result of a fresh query. */
 export const runSteps = async (world: World, steps: readonly Step[], deadlineMs = DEADLINE_MS): Promise<Outcome> => {
-  const capacity = capacityOf();
+  const capacity = getCapacity();
   const database = capacity.isServer ? await openDatabase() : await testDatabase();
   const folder = await mkdtemp(join(tmpdir(), "live-oracle-"));
   const writers = createWriters(database);
@@ -104,7 +104,7 @@ const run = async (
     const requestText =
       typeof live.liveRequest === "string"
         ? decodeURIComponent(live.liveRequest)
-        : `${live.liveRequest.query} ${textOf(live.liveRequest.variables)}`;
+        : `${live.liveRequest.query} ${stringify(live.liveRequest.variables)}`;
     const subscriberText = `subscriber ${number}, ${transport} of server ${api}, ${caller.role ?? "admin"} ${caller.user}`;
     fault ??= { kind, text: `${subscriberText}\n  ${requestText}\n  ${text}\n  last result: ${live.last}`, stepCount };
   };
@@ -119,7 +119,7 @@ const run = async (
       return;
     }
     live.lastEventId = message.id;
-    live.last = message.kind === "error" ? message.text : textOf(message.value);
+    live.last = message.kind === "error" ? message.text : stringify(message.value);
     if (message.kind === "error") return;
     const nowMs = performance.now();
     const sentMs = turns[0] ?? nowMs;
@@ -131,7 +131,7 @@ const run = async (
   };
 
   // steps are drawn for this number of servers
-  const apiOf = ({ step }: Live): TestApi => servers.apis[step.api] as TestApi;
+  const getApi = ({ step }: Live): TestApi => servers.apis[step.api] as TestApi;
 
   const reopen = (live: Live): void => {
     if (isOver || lives.get(live.step.number) !== live) return;
@@ -140,7 +140,7 @@ const run = async (
     const isOlder = createOrder();
     live.leave = subscribing.open({
       ...live.step,
-      api: apiOf(live),
+      api: getApi(live),
       liveRequest: live.liveRequest,
       lastEventId: live.last === undefined ? undefined : live.lastEventId,
       onEvent: (message) => handleEvent(live, isOlder, message),
@@ -149,7 +149,7 @@ const run = async (
 
   const subscribe = (step: SubscribeStep): void => {
     const requestFor = (operation: "query" | "subscription"): LiveRequest =>
-      step.transport === "rest" ? restPath(step.query) : graphqlText(step.query, operation, servers.typeOf);
+      step.transport === "rest" ? restPath(step.query) : graphqlText(step.query, operation, servers.findType);
     const live: Live = {
       step,
       liveRequest: requestFor("subscription"),
@@ -172,7 +172,7 @@ const run = async (
     const expectedResults = new Map<Live, string>();
     for (const live of lives.values()) {
       const { caller } = live.step;
-      const key = textOf([caller, live.question]);
+      const key = stringify([caller, live.question]);
       const answer = answers.get(key) ?? servers.ask(caller, live.question);
       answers.set(key, answer);
       expectedResults.set(live, await answer);
@@ -234,7 +234,7 @@ const run = async (
       case "reconnect":
         return live === undefined ? undefined : reopen(live);
       case "cut":
-        if (live !== undefined) subscribing.cut({ ...live.step, api: apiOf(live) });
+        if (live !== undefined) subscribing.cut({ ...live.step, api: getApi(live) });
         return;
       case "lose feed":
         isUnsettled = true;

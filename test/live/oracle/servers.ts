@@ -1,22 +1,22 @@
 /** The servers of a run: one or two with live queries, and one without caches that provides the correct results. */
 import { writeFile } from "node:fs/promises";
 import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
-import { liveRunSignal } from "../../../plugins/live/api.ts";
+import { liveRunEndedSignal } from "../../../plugins/live/api.ts";
 import { liveTriggers } from "../../../presets/cli/live-triggers-command.ts";
 import { openApi, type Answer, type StartOptions, type TestApi } from "../../support/api.ts";
 import { capabilities, type TestDatabase } from "../../support/database.ts";
 import { NO_CACHING } from "../../support/oracle/oracle.ts";
-import { schemaOf } from "../../support/schema.ts";
+import { fetchSchema } from "../../support/schema.ts";
 import { until } from "../../support/until.ts";
 import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
 import type { Capacity } from "./steps.ts";
 import { errorText, type LiveRequest } from "./subscribers.ts";
-import { metadataOf, SCHEMA, type ClosedTables, type World } from "./world.ts";
+import { buildMetadata, SCHEMA, type ClosedTables, type World } from "./world.ts";
 
 export interface Servers {
   readonly apis: readonly TestApi[];
   /** The GraphQL type of a column's values. Undefined if the column cannot be compared. */
-  typeOf(relation: string, column: string): string | undefined;
+  findType(relation: string, column: string): string | undefined;
   /** The result of a fresh query: the data as JSON text, or an error. */
   ask(caller: Caller, question: LiveRequest): Promise<string>;
   /** Reloads the schema of the server without caches. */
@@ -33,10 +33,10 @@ export interface Servers {
 const MAX_RUNS = 2000;
 
 /** The maximum number of servers for the database. */
-export const capacityOf = (): Capacity =>
+export const getCapacity = (): Capacity =>
   capabilities.realServer ? { lanes: 3, apis: 2, isServer: true } : { lanes: 1, apis: 1, isServer: false };
 
-export const textOf = (value: unknown): string => JSON.stringify(value) ?? "nothing";
+export const stringify = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
 export const startServers = async (
   world: World,
@@ -49,7 +49,7 @@ export const startServers = async (
   const runListener = definePlugin({
     name: "oracle-runs",
     apply: (_hooks, context) =>
-      context.use(liveRunSignal).listen((run) => {
+      context.use(liveRunEndedSignal).listen((run) => {
         runs.push(run);
         if (runs.length > MAX_RUNS) runs.splice(0, MAX_RUNS / 2);
       }),
@@ -82,7 +82,7 @@ export const startServers = async (
     });
 
   const writeMetadata = (closedTables: ClosedTables): Promise<void> =>
-    writeFile(metadata, textOf(metadataOf(world, closedTables)));
+    writeFile(metadata, stringify(buildMetadata(world, closedTables)));
 
   await writeMetadata({});
   const apis: TestApi[] = [];
@@ -103,7 +103,7 @@ export const startServers = async (
     dbPool: 1,
   });
 
-  const schema = await schemaOf(referenceApi);
+  const schema = await fetchSchema(referenceApi);
   const types = new Map<string, string | undefined>();
   for (const name of schema.names) {
     const relation = new RegExp(`^${SCHEMA}_(\\w+)_bool_exp$`).exec(name)?.[1];
@@ -124,13 +124,13 @@ export const startServers = async (
       return answer.status !== 503;
     }, "the server that is asked reaches its database");
     const payload = answer.json();
-    if (typeof question === "string") return answer.status === 200 ? textOf(payload) : errorText(payload);
-    return "data" in payload && !("errors" in payload) ? textOf(payload.data) : errorText(payload);
+    if (typeof question === "string") return answer.status === 200 ? stringify(payload) : errorText(payload);
+    return "data" in payload && !("errors" in payload) ? stringify(payload.data) : errorText(payload);
   };
 
   return {
     apis,
-    typeOf: (relation, column) => types.get(`${relation} ${column}`),
+    findType: (relation, column) => types.get(`${relation} ${column}`),
     ask,
     reloadAsked: () => referenceApi.reload(),
     tellOfSchema: async () => {

@@ -62,7 +62,7 @@ export const errorText = (payload: unknown): string => {
 
 const hasErrors = (payload: unknown): boolean => typeof payload === "object" && payload !== null && "errors" in payload;
 
-const dataOf = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
+const readData = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
 
 const openEvents = ({ api, transport, caller, liveRequest, lastEventId, onEvent }: SubscriberOptions): (() => void) => {
   const isRest = transport === "rest";
@@ -90,7 +90,7 @@ const openEvents = ({ api, transport, caller, liveRequest, lastEventId, onEvent 
     onEvent(
       isError
         ? { kind: "error", text: errorText(payload), id }
-        : { kind: "answer", value: isRest ? payload : dataOf(payload), id },
+        : { kind: "answer", value: isRest ? payload : readData(payload), id },
     );
   };
   const clientRequest = request(
@@ -141,12 +141,12 @@ export const createSubscribing = (): Subscribing => {
   const links = new Map<string, Link>();
   let count = 0;
 
-  const keyOf = ({ api, transport, caller, socket }: Place): string =>
+  const buildKey = ({ api, transport, caller, socket }: Place): string =>
     JSON.stringify([api.port, transport, caller, socket]);
 
-  const linkOf = (place: Place): Link => {
+  const getLink = (place: Place): Link => {
     const { api, transport, caller } = place;
-    const key = keyOf(place);
+    const key = buildKey(place);
     const openLink = links.get(key);
     if (openLink !== undefined) return openLink;
     const socket = new WebSocket(`${api.wsUrl}${transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws"}`, [
@@ -167,7 +167,7 @@ export const createSubscribing = (): Subscribing => {
           return onEvent(
             hasErrors(payload)
               ? { kind: "error", text: errorText(payload) }
-              : { kind: "answer", value: dataOf(payload) },
+              : { kind: "answer", value: readData(payload) },
           );
         // the older protocol sends a completion after an error
         callbacks.delete(id);
@@ -189,7 +189,7 @@ export const createSubscribing = (): Subscribing => {
     open: (options) => {
       const { transport, liveRequest, onEvent } = options;
       if (transport === "sse" || transport === "rest") return openEvents(options);
-      const { socket, ready, callbacks } = linkOf(options);
+      const { socket, ready, callbacks } = getLink(options);
       const id = String(++count);
       callbacks.set(id, onEvent);
       void ready.then(() => {
@@ -203,7 +203,7 @@ export const createSubscribing = (): Subscribing => {
         socket.send(JSON.stringify({ id, type: transport === "graphql-ws" ? "stop" : "complete" }));
       };
     },
-    cut: (place) => links.get(keyOf(place))?.socket.terminate(),
+    cut: (place) => links.get(buildKey(place))?.socket.terminate(),
     close: () => {
       for (const { socket } of links.values()) socket.terminate();
     },

@@ -14,13 +14,13 @@ interface GraphqlText {
 export const graphqlText = (
   shape: QueryShape,
   operation: "query" | "subscription",
-  typeOf: (relation: string, column: string) => string | undefined,
+  findType: (relation: string, column: string) => string | undefined,
 ): GraphqlText => {
   const declarations: string[] = [];
   const variables: Record<string, unknown> = {};
   const literal = (value: unknown): string => JSON.stringify(value);
   const value = (relation: string, column: string, operand: unknown): string => {
-    const type = shape.hasVariables ? typeOf(relation, column) : undefined;
+    const type = shape.hasVariables ? findType(relation, column) : undefined;
     if (type === undefined) return literal(operand);
     const name = `v${declarations.length}`;
     declarations.push(`$${name}: ${Array.isArray(operand) ? `[${type}!]!` : `${type}!`}`);

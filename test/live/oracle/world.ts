@@ -3,7 +3,14 @@
  * policies, and roles by grants and by metadata. Each row contains its owner (`owner`), its table (`src`) and an
  * increasing number (`n`), by which subscribers check it.
  */
-import { array, documentOf, object, permissions, table as entry, type Entry } from "../../support/metadata-document.ts";
+import {
+  array,
+  buildMetadataDocument,
+  object,
+  permissions,
+  table as entry,
+  type Entry,
+} from "../../support/metadata-document.ts";
 import type { Random } from "../../support/random.ts";
 
 export const SCHEMA = "live";
@@ -208,14 +215,14 @@ export type ClosedTables = Readonly<Partial<Record<MetadataRole, readonly string
 
 const ownerFilter = { owner: { _eq: "X-Session-User-Id" } };
 
-const filterOf = (shape: TableShape, role: MetadataRole): Entry => {
+const buildFilter = (shape: TableShape, role: MetadataRole): Entry => {
   if (role === "meta_own") return ownerFilter;
   if (role === "meta_mixed") return { _or: [ownerFilter, { bucket: { _eq: 0 } }] };
   return shape.parent === undefined ? ownerFilter : { [objectName(shape)]: ownerFilter };
 };
 
-export const metadataOf = (world: World, closedTables: ClosedTables): Entry =>
-  documentOf([
+export const buildMetadata = (world: World, closedTables: ClosedTables): Entry =>
+  buildMetadataDocument([
     ...world.tables.map((shape) => {
       const children = world.tables.filter(({ parent }) => parent === shape.name);
       return entry(`${SCHEMA}.${shape.name}`, {
@@ -235,7 +242,7 @@ export const metadataOf = (world: World, closedTables: ClosedTables): Entry =>
               role,
               {
                 columns: role === "meta_own" ? "*" : ["id", "bucket", "owner", "n", "src", "label", "val", "ref"],
-                filter: filterOf(shape, role),
+                filter: buildFilter(shape, role),
                 allow_aggregations: true,
                 computed_fields: [`risky_${shape.name}`],
               },

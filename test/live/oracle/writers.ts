@@ -23,7 +23,7 @@ export const createWriters = (database: TestDatabase): Writers => {
     return client;
   };
 
-  const connectionOf = (lane: number): Promise<Client> => {
+  const getConnection = (lane: number): Promise<Client> => {
     let connection = connections.get(lane);
     if (connection === undefined) connections.set(lane, (connection = open()));
     return connection;
@@ -31,7 +31,7 @@ export const createWriters = (database: TestDatabase): Writers => {
 
   return {
     transact: async (lane, statements, end) => {
-      const client = await connectionOf(lane);
+      const client = await getConnection(lane);
       try {
         await client.query("begin");
         for (const text of statements) await client.query(text);

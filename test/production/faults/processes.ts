@@ -3,7 +3,7 @@ import { startHaproxy, type Balancer } from "../haproxy.ts";
 import { startStandalone, type Standalone } from "../standalone.ts";
 import { until } from "../../support/until.ts";
 import { fault, type Scene } from "./fault.ts";
-import { environmentOf, startShelf } from "./scenes.ts";
+import { buildEnvironment, startShelf } from "./scenes.ts";
 
 interface TwoServers extends Scene {
   readonly balancer: Balancer;
@@ -13,7 +13,7 @@ interface TwoServers extends Scene {
 
 const twoServers = async (): Promise<TwoServers> => {
   const database = await startShelf();
-  const environment = environmentOf(database.url);
+  const environment = buildEnvironment(database.url);
   const servers = [await startStandalone(environment), await startStandalone(environment)] as const;
   const balancer = await startHaproxy(servers);
   return {

@@ -6,7 +6,7 @@ import { startStandalone, type Standalone } from "../standalone.ts";
 import { until } from "../../support/until.ts";
 import { freePort, type Program } from "../support.ts";
 import { fault, type Fault, type Scene } from "./fault.ts";
-import { environmentOf, follow, oneServer, startShelf, type Followers, type OneServer } from "./scenes.ts";
+import { buildEnvironment, follow, oneServer, startShelf, type Followers, type OneServer } from "./scenes.ts";
 
 interface PoolerScene extends OneServer {
   pooler: Pooler;
@@ -40,7 +40,7 @@ interface OnBus extends Scene {
 const READERS = "select slot_name from pg_replication_slots where active";
 
 /** The process that reads the changes for all. Its slot's name contains the process number. */
-const readerOf = async ({ database }: Pick<OnBus, "database">): Promise<number | undefined> => {
+const findReader = async ({ database }: Pick<OnBus, "database">): Promise<number | undefined> => {
   const slots = await database.query<{ slot_name: string }>(READERS);
   const [pid] = slots.map(({ slot_name }) => Number(/^relapi_(\d+)_/.exec(slot_name)?.[1]));
   return pid;
@@ -52,7 +52,7 @@ const onBus = async (scheme?: "nats" | "redis"): Promise<OnBus> => {
   const port = await freePort();
   const bus = scheme === undefined ? undefined : await { nats: startNats, redis: startRedis }[scheme](port);
   const environment = {
-    ...environmentOf(database.url),
+    ...buildEnvironment(database.url),
     ...(scheme === undefined ? {} : { BUS_URL: `${scheme}://127.0.0.1:${port}` }),
   };
   const servers = [await startStandalone(environment), await startStandalone(environment)] as const;
@@ -67,7 +67,7 @@ const onBus = async (scheme?: "nats" | "redis"): Promise<OnBus> => {
     bus,
     problem: undefined,
   };
-  await until(async () => (await readerOf(scene)) !== undefined, "a process reads the changes");
+  await until(async () => (await findReader(scene)) !== undefined, "a process reads the changes");
   return scene;
 };
 
@@ -94,19 +94,22 @@ export const leaderKilled = fault<OnBus>({
   needs: ["haproxy"],
   arrange: () => onBus(),
   inject: async (scene) => {
-    const reader = await readerOf(scene);
+    const reader = await findReader(scene);
     const server = scene.servers.find(({ pid }) => pid === reader);
     await server?.stop("SIGKILL");
     const startedAtMs = performance.now();
-    await until(async () => ![undefined, reader].includes(await readerOf(scene)), "another process reads the changes");
+    await until(
+      async () => ![undefined, reader].includes(await findReader(scene)),
+      "another process reads the changes",
+    );
     const tookMs = performance.now() - startedAtMs;
     if (tookMs > TAKEN_OVER_MS) scene.problem = `another process read the changes only after ${Math.round(tookMs)} ms`;
   },
   remove: async (scene) => {
-    const reader = await readerOf(scene);
+    const reader = await findReader(scene);
     const [first, second] = scene.servers;
     const [stoppedServer, otherServer] = first.pid === reader ? [second, first] : [first, second];
-    scene.servers = [otherServer, await startStandalone(environmentOf(scene.database.url), stoppedServer)];
+    scene.servers = [otherServer, await startStandalone(buildEnvironment(scene.database.url), stoppedServer)];
   },
   check: async ({ problem, followers, database }) => problem ?? followers.caughtUp(database),
 });

@@ -26,7 +26,7 @@ interface Row {
   readonly fault?: string | undefined;
 }
 
-const kindsOf = ({ failures }: Outcome): string => {
+const countKinds = ({ failures }: Outcome): string => {
   const counts = new Map<string, number>();
   for (const { problem } of failures) {
     // GraphQL 200 {"errors":[{"message":"connection error",…
@@ -51,7 +51,7 @@ const run = async (fault: Fault): Promise<Row> => {
   const before = load.take();
   if (before.failures.length > 0) {
     await load.stop();
-    throw new Error(`it fails before the fault: ${kindsOf(before)}; ${scene.servers[0]?.output() ?? ""}`);
+    throw new Error(`it fails before the fault: ${countKinds(before)}; ${scene.servers[0]?.output() ?? ""}`);
   }
   await fault.inject(scene);
   await sleep(fault.durationMs ?? DURATION_MS);
@@ -73,17 +73,17 @@ const run = async (fault: Fault): Promise<Row> => {
     lostCount,
     slowestMs: Math.round(outcome.slowestMs),
     recoveredMs: lastFailureMs - removedAtMs,
-    kinds: kindsOf(outcome),
-    fault: lateOf(fault, lastFailureMs - removedAtMs) ?? (await fault.check?.(scene)),
+    kinds: countKinds(outcome),
+    fault: checkRecovery(fault, lastFailureMs - removedAtMs) ?? (await fault.check?.(scene)),
   };
 };
 
-const lateOf = ({ recoversWithinMs = PATIENCE_MS }: Fault, recoveredMs: number): string | undefined =>
+const checkRecovery = ({ recoversWithinMs = PATIENCE_MS }: Fault, recoveredMs: number): string | undefined =>
   recoveredMs <= recoversWithinMs ? undefined : `it failed until ${recoveredMs} ms after the repair`;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
-const tableOf = (rows: readonly Row[]): string =>
+const formatTable = (rows: readonly Row[]): string =>
   [
     "| Fault | Sent | Failed | Lost | Slowest answer | Last failure after the repair | What failed |",
     "|---|---|---|---|---|---|---|",
@@ -123,7 +123,7 @@ for (const fault of chosenFaults) {
     await closeAll();
   }
 }
-const table = tableOf(rows);
+const table = formatTable(rows);
 process.stdout.write(`${table}\n`);
 if (nameFilter === "") writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(TABLE, `$1${table}$2`));
 process.exit(isWrong ? 1 : 0);

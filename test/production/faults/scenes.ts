@@ -20,7 +20,7 @@ export const startShelf = async (settings: readonly string[] = []): Promise<Serv
   return server;
 };
 
-export const environmentOf = (url: string): Environment => ({
+export const buildEnvironment = (url: string): Environment => ({
   DATABASE_URL: url,
   ANON_ROLE: ROLE,
   DB_POOL: "5",
@@ -42,7 +42,7 @@ export const oneServer = async (
 ): Promise<OneServer> => {
   const shelfDatabase = database ?? (await startShelf());
   const server = await startStandalone(
-    { ...environmentOf(url ?? shelfDatabase.url), ...extraEnvironment },
+    { ...buildEnvironment(url ?? shelfDatabase.url), ...extraEnvironment },
     { logFile },
   );
   return { url: server.url, database: shelfDatabase, server, servers: [server] };

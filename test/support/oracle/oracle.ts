@@ -70,7 +70,7 @@ type Send = (request: OracleRequest) => Promise<string>;
 const CONNECTION = /"name":"pid","value":"\d+"|,"value":(null|"")|(?<=^pid,)\d+|(?<=^[a-z_.]+,)""$/gm;
 
 /** The visible parts of a response as text, without the server's port. */
-const factsOf = (answer: Answer, port: number): string => {
+const summarizeAnswer = (answer: Answer, port: number): string => {
   const hasCallerSettings = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
   // the length of a compressed body is unknown if the body is streamed
   const hasOwnLength = hasCallerSettings || answer.rawHeaders.some(([name]) => name === "Content-Encoding");
@@ -115,7 +115,7 @@ export const useSteadyPlans = async (sql: TestApi["sql"]): Promise<void> => {
   }
 };
 
-const clientOf = (api: TestApi): { readonly send: Send; readonly close: () => Promise<void> } => {
+const createClient = (api: TestApi): { readonly send: Send; readonly close: () => Promise<void> } => {
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   return {
     send: ({ method, path, headers, body }) => {
@@ -124,7 +124,7 @@ const clientOf = (api: TestApi): { readonly send: Send; readonly close: () => Pr
         timer = setTimeout(() => resolve("no answer in time"), PATIENCE_MS);
       });
       const response = sendRequest({ port: api.port, agent }, method, path, { headers: headers ?? {}, body }).then(
-        (answer) => factsOf(answer, api.port),
+        (answer) => summarizeAnswer(answer, api.port),
         (error: Error) => `no answer: ${error.message}`,
       );
       return Promise.race([response, tooLate]).finally(() => clearTimeout(timer));
@@ -197,7 +197,7 @@ export const consult = async (
     dbChannelEnabled: false,
     logLevel: "silent",
   };
-  const open = async (overrides: StartOptions) => clientOf(await start({ ...common, ...overrides }));
+  const open = async (overrides: StartOptions) => createClient(await start({ ...common, ...overrides }));
 
   const oracle = await open(NO_CACHING);
   const expected = new Map<OracleRequest, string>();
@@ -324,9 +324,9 @@ const shorten = async (
 };
 
 const isSameDocument = (a: unknown, b: unknown): boolean => {
-  const documentOf = (body: unknown): unknown =>
+  const readDocument = (body: unknown): unknown =>
     typeof body === "object" && body !== null && "query" in body ? body.query : body;
-  return documentOf(a) === documentOf(b);
+  return readDocument(a) === readDocument(b);
 };
 
 const PREFERENCES = [
@@ -373,7 +373,7 @@ export interface Mutation {
 
 const CALLER_HEADERS = /^(authorization|x-(session|hasura)-.*)$/i;
 
-export const callerOf = (headers: HeaderValues = {}): HeaderValues =>
+export const pickCallerHeaders = (headers: HeaderValues = {}): HeaderValues =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => CALLER_HEADERS.test(name)));
 
 const withHeader = (request: OracleRequest, name: string, header: string | undefined): OracleRequest => {
@@ -384,7 +384,7 @@ const withHeader = (request: OracleRequest, name: string, header: string | undef
   };
 };
 
-const headerOf = (request: OracleRequest, name: string): string | undefined => {
+const getHeader = (request: OracleRequest, name: string): string | undefined => {
   const header = Object.entries(request.headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
   return header === undefined || header === null ? undefined : String(header);
 };
@@ -407,7 +407,7 @@ export const mutate = (request: OracleRequest, random: Random, { callers }: Muta
       return withHeader(request, "range", random.chance(0.2) ? undefined : random.pick(RANGES));
     case 3:
     case 9: {
-      const prefer = headerOf(request, "prefer");
+      const prefer = getHeader(request, "prefer");
       const preference = random.pick(PREFERENCES);
       return withHeader(
         request,

@@ -8,7 +8,7 @@ import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../
 import { atFileEnd } from "../file-end.ts";
 import { chosenSeed, createRandom } from "../random.ts";
 import {
-  callerOf,
+  pickCallerHeaders,
   consult,
   formatRequest,
   report,
@@ -25,7 +25,7 @@ const PER_REQUEST = Number(process.env["ORACLE_MUTATIONS"] ?? 4);
 /** Larger requests are skipped, because they come from tests of sizes. */
 const MAX_TEXT = 16_384;
 
-const sizeOf = (body: unknown): number =>
+const measureSize = (body: unknown): number =>
   body === undefined
     ? 0
     : typeof body === "string" || body instanceof Uint8Array
@@ -41,12 +41,12 @@ const SKIPPED_REQUESTS =
   /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)|plan.*analyze|setting\?name=app\.|persistedQuery|identified\?columns=id/i;
 
 const isRepeatable = (request: OracleRequest): boolean =>
-  request.path.length + sizeOf(request.body) < MAX_TEXT && !SKIPPED_REQUESTS.test(formatRequest(request));
+  request.path.length + measureSize(request.body) < MAX_TEXT && !SKIPPED_REQUESTS.test(formatRequest(request));
 
 const asText = (value: unknown): string =>
   JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member)) ?? "";
 
-/** Returns whether these options make the server refuse requests depending on time, or on other requests. */
+/** Returns whether these options make the server reject requests depending on time, or on other requests. */
 const dependsOnTime = (options: StartOptions): boolean =>
   options.maxPendingBodyBytes !== undefined ||
   options.rateLimits !== undefined ||
@@ -55,7 +55,7 @@ const dependsOnTime = (options: StartOptions): boolean =>
 
 const distinctCallers = (requests: readonly OracleRequest[]): HeaderValues[] => {
   const fileCallers = new Map(
-    requests.map(({ headers }) => callerOf(headers)).map((caller) => [JSON.stringify(caller), caller]),
+    requests.map(({ headers }) => pickCallerHeaders(headers)).map((caller) => [JSON.stringify(caller), caller]),
   );
   return [...fileCallers.values(), ...CALLERS];
 };

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { blocksOf, readPage } from "./pages.ts";
+import { parseBlocks, readPage } from "./pages.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -93,7 +93,7 @@ const listBlocks = (page: string, text: string, entries: ReadonlyMap<string, str
   const folder = page.replace(/\.md$/, "");
   const exportedNames = new Map<string, string>();
   const files = new Set<string>();
-  return blocksOf(text.replaceAll(/^ {2}(?=```)/gm, ""))
+  return parseBlocks(text.replaceAll(/^ {2}(?=```)/gm, ""))
     .filter(({ language }) => language === "ts" || language === "tsx")
     .map(({ language, text: code, line }, index) => {
       const nameInBlock = /^\/\/ (\S+\.tsx?)\n/.exec(code)?.[1];

@@ -30,7 +30,7 @@ interface Example {
 
 export const readPage = (page: string): string => readFileSync(docsFolder + page, "utf8");
 
-export const blocksOf = (page: string): readonly Block[] =>
+export const parseBlocks = (page: string): readonly Block[] =>
   Array.from(page.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm), ({ 1: language = "", 2: text = "", index }) => ({
     language,
     text,
@@ -44,7 +44,7 @@ const isRequest = (block: Block): boolean =>
   block.language === "graphql" || (block.language === "http" && !isAnswer(block));
 
 /** Parses lines of `Name: value`. */
-const headersOf = (lines: readonly string[]): Record<string, string> =>
+const parseHeaders = (lines: readonly string[]): Record<string, string> =>
   Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^([\w-]+): (.*)$/.exec(line) ?? [];
@@ -59,7 +59,7 @@ const httpRequest = (text: string): Request => {
   const [start = "", ...lines] = head.replaceAll(/\n +(?=[?&])/g, "").split("\n");
   const [, method, path] = /^([A-Z]+) (\/.*)$/.exec(start) ?? [];
   if (method === undefined || path === undefined) throw new Error(`not a request: ${start}`);
-  const headers = headersOf(lines);
+  const headers = parseHeaders(lines);
   const body = bodies.length === 0 ? undefined : bodies.join("\n\n");
   const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
   return {
@@ -77,7 +77,7 @@ const COMMENT = /^# ([\w-]+: .*)$/;
 /** Parses a document. Comments before it are the request headers, and `# Variables: {…}` its variables. */
 const graphqlRequest = (text: string): Request => {
   const comments = text.split("\n").flatMap((line) => COMMENT.exec(line)?.[1] ?? []);
-  const { Variables: variables, ...headers } = headersOf(comments);
+  const { Variables: variables, ...headers } = parseHeaders(comments);
   return {
     method: "POST",
     path: "/v1/graphql",
@@ -89,7 +89,7 @@ const graphqlRequest = (text: string): Request => {
 };
 
 /** Each request of a page, with the response after it. */
-export const examplesOf = (blocks: readonly Block[]): readonly Example[] =>
+export const listExamples = (blocks: readonly Block[]): readonly Example[] =>
   blocks.flatMap((block, index): readonly Example[] => {
     if (!isRequest(block)) return [];
     const isGraphql = block.language === "graphql";
@@ -105,7 +105,7 @@ export const examplesOf = (blocks: readonly Block[]): readonly Example[] =>
   });
 
 /** The settings before `npm start` or `npx relapi` in the first shell block of a page. */
-export const settingsOf = (blocks: readonly Block[]): Record<string, string> => {
+export const readSettings = (blocks: readonly Block[]): Record<string, string> => {
   const command = blocks
     .filter(({ language }) => language === "sh")
     .map(({ text }) => text.replaceAll("\\\n", " "))
@@ -122,18 +122,21 @@ const withoutSpace = (json: string): string =>
 const isJson = (answer: Answer): boolean => /[/+]json\b/.test(answer.headers["content-type"] ?? "");
 
 /** The body for comparison: digits and the order of keys are significant, blanks between them are not. */
-const bodyOf = (text: string, answer: Answer): string => (isJson(answer) ? withoutSpace(text) : text.trimEnd());
+const normalizeBody = (text: string, answer: Answer): string => (isJson(answer) ? withoutSpace(text) : text.trimEnd());
 
 /** The block and the response in the same form. Parts that the block does not show are removed from the response. */
 export const comparison = (block: Block, answer: Answer): readonly [shown: string, answered: string] => {
   if (block.language !== "http")
-    return [bodyOf(block.text, answer), answer.status < 300 ? bodyOf(answer.text, answer) : statusLine(answer)];
+    return [
+      normalizeBody(block.text, answer),
+      answer.status < 300 ? normalizeBody(answer.text, answer) : statusLine(answer),
+    ];
   const [head = "", ...bodies] = block.text.trimEnd().split("\n\n");
   const [, ...names] = head.split("\n").map((line) => line.split(":")[0] ?? "");
   const answerHead = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
   return [
-    [head, ...(bodies.length === 0 ? [] : [bodyOf(bodies.join("\n\n"), answer)])].join("\n"),
-    [...answerHead, ...(bodies.length === 0 ? [] : [bodyOf(answer.text, answer)])].join("\n"),
+    [head, ...(bodies.length === 0 ? [] : [normalizeBody(bodies.join("\n\n"), answer)])].join("\n"),
+    [...answerHead, ...(bodies.length === 0 ? [] : [normalizeBody(answer.text, answer)])].join("\n"),
   ];
 };
 

@@ -12,7 +12,7 @@ import { serve } from "../../../presets/server/serve.ts";
 import { openDatabase } from "../database.ts";
 import { atFileEnd } from "../file-end.ts";
 import { sendRequest, type Answer } from "../http.ts";
-import { blocksOf, readPage, settingsOf, type Block, type Request } from "./pages.ts";
+import { parseBlocks, readPage, readSettings, type Block, type Request } from "./pages.ts";
 
 export const NEEDS_POSTGIS = ["features/geo.md"];
 
@@ -83,14 +83,14 @@ const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: 
 
 /** The server that the page starts. Files that the page shows (`# metadata.yaml` in the first line) exist. */
 export const startPageServer = async (page: string, overrides: RelApiOptions = {}): Promise<PageServer> => {
-  const blocks = blocksOf(readPage(page));
+  const blocks = parseBlocks(readPage(page));
   const folder = mkdtempSync(join(tmpdir(), "relapi-docs-"));
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
   for (const { text } of blocks) {
     const [, name] = /^# ([\w.-]+\.(?:yaml|json))$/m.exec(text.split("\n")[0] ?? "") ?? [];
     if (name !== undefined) writeFileSync(join(folder, name), text);
   }
-  const { DATABASE_URL: databaseUrl, ...settings } = settingsOf(blocks);
+  const { DATABASE_URL: databaseUrl, ...settings } = readSettings(blocks);
   const { query, options } = await openPageDatabase(page, blocks, databaseUrl === undefined);
   const environment = readEnvironment(
     Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value.replace(/^\.\//, `${folder}/`)])),

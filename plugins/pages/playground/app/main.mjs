@@ -55,10 +55,10 @@ const send = createGraphiQLFetcher({ url, subscriptionUrl: socketUrl });
 /** Adds the saved headers to every request, because GraphiQL sends the first introspection before it has a header
  *  editor. */
 const fetcher = (params, options) => {
-  const given = Object.fromEntries(
+  const editedHeaders = Object.fromEntries(
     Object.entries(options?.headers ?? {}).filter(([, header]) => typeof header === "string" && header !== ""),
   );
-  return send(params, { ...options, headers: { ...parseHeaders(readSavedHeaders()), ...given } });
+  return send(params, { ...options, headers: { ...parseHeaders(readSavedHeaders()), ...editedHeaders } });
 };
 
 /** Loads an example query for the tables that a caller with the saved headers may see. */

@@ -24,13 +24,13 @@ import {
 } from "graphql";
 import { isJsonObject, writeJson, type Json } from "../../../../core/index.ts";
 import type { GqlField, GqlForwardRequest, GqlDelegate, GqlLoadedRow } from "../../../graphql/api.ts";
-import { remoteRefused, selectionRefused, valueRefused } from "../errors.ts";
+import { remoteRejected, selectionRejected, valueRejected } from "../errors.ts";
 import { fillTemplate } from "./join-values.ts";
 import { convertVariables, readLiteral } from "../schema/large-numbers.ts";
 import { createOwnNames } from "../remote-names.ts";
 import type { RemoteRelationship } from "./relationships.ts";
 import { encodeError, findOwnError } from "../requests/result-errors.ts";
-import { getOperation, RULES, type RemoteView } from "../schema/role-schema.ts";
+import { getOperation, RULES, type RemoteRoleSchema } from "../schema/role-schema.ts";
 
 /** A field with the types of the arguments that the relationship sets. */
 interface Step {
@@ -48,10 +48,10 @@ interface ClientParts {
   readonly selection: { readonly type: string; readonly set: SelectionSetNode } | undefined;
 }
 
-const name = (value: string): NameNode => ({ kind: Kind.NAME, value });
+const buildNameNode = (value: string): NameNode => ({ kind: Kind.NAME, value });
 
 /** The response name (alias) of each field below the root. */
-const BELOW = "below";
+const NESTED_FIELD_ALIAS = "below";
 
 /** Returns a prefix for the names that are added to a document. No name of the client begins with it. */
 const choosePrefix = ({ variables, fragments }: ClientParts): string => {
@@ -74,16 +74,16 @@ const buildDocument = (steps: readonly Step[], client: ClientParts, count: numbe
     const step = steps[depth] as Step; // `depth` is less than the number of steps
     const isLast = depth === steps.length - 1;
     const args = step.arguments.map((argument, i): ArgumentNode => {
-      const variable = { kind: Kind.VARIABLE, name: name(buildVariableName(prefix, row, depth, i)) } as const;
+      const variable = { kind: Kind.VARIABLE, name: buildNameNode(buildVariableName(prefix, row, depth, i)) } as const;
       variables.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(argument.type) });
-      return { kind: Kind.ARGUMENT, name: name(argument.name), value: variable };
+      return { kind: Kind.ARGUMENT, name: buildNameNode(argument.name), value: variable };
     });
-    const spread = { kind: Kind.FRAGMENT_SPREAD, name: name(prefix) } as const;
+    const spread = { kind: Kind.FRAGMENT_SPREAD, name: buildNameNode(prefix) } as const;
     const below = isLast ? (client.selection === undefined ? [] : [spread]) : [buildField(row, depth + 1)];
     return {
       kind: Kind.FIELD,
-      name: name(step.name),
-      alias: name(depth === 0 ? buildRootName(row) : BELOW),
+      name: buildNameNode(step.name),
+      alias: buildNameNode(depth === 0 ? buildRootName(row) : NESTED_FIELD_ALIAS),
       arguments: isLast ? [...args, ...client.arguments] : args,
       ...(below.length > 0 && { selectionSet: { kind: Kind.SELECTION_SET, selections: below } }),
     };
@@ -104,8 +104,8 @@ const buildDocument = (steps: readonly Step[], client: ClientParts, count: numbe
         : [
             {
               kind: Kind.FRAGMENT_DEFINITION,
-              name: name(prefix),
-              typeCondition: { kind: Kind.NAMED_TYPE, name: name(selection.type) },
+              name: buildNameNode(prefix),
+              typeCondition: { kind: Kind.NAMED_TYPE, name: buildNameNode(selection.type) },
               selectionSet: selection.set,
             } as const,
           ]),
@@ -152,7 +152,7 @@ const convertClientParts = (parts: ClientParts, document: DocumentNode): ClientP
 
 /** Finds the fields of the relationship as the role sees them. Undefined if the role lacks a field or an argument. */
 const findFields = (
-  { schema, names }: RemoteView,
+  { schema, names }: RemoteRoleSchema,
   { steps }: RemoteRelationship,
 ): readonly GraphQLField<unknown, unknown>[] | undefined => {
   const fields: GraphQLField<unknown, unknown>[] = [];
@@ -172,13 +172,14 @@ const findFields = (
 /** Returns the value of the last field. `depth` is the number of fields between it and the root. */
 const readLastField = (root: unknown, depth: number): Json => {
   let value = root;
-  for (let i = 0; i < depth; i++) value = (value as { readonly [BELOW]?: unknown } | null | undefined)?.[BELOW];
+  for (let i = 0; i < depth; i++)
+    value = (value as { readonly [NESTED_FIELD_ALIAS]?: unknown } | null | undefined)?.[NESTED_FIELD_ALIAS];
   return (value ?? null) as Json; // results of GraphQL are JSON
 };
 
 const encodeErrors = (errors: readonly unknown[], as: string, depth: number): readonly Json[] => {
-  const encodedErrors = errors.map((raw) => {
-    const { message, path, extensions } = (raw ?? {}) as Readonly<Record<string, unknown>>;
+  const encodedErrors = errors.map((rawError) => {
+    const { message, path, extensions } = (rawError ?? {}) as Readonly<Record<string, unknown>>;
     return encodeError(
       {
         message: String(message),
@@ -193,8 +194,11 @@ const encodeErrors = (errors: readonly unknown[], as: string, depth: number): re
 };
 
 /** Returns the field of a relationship, or undefined if the role does not have it. */
-export const buildJoinField = (view: RemoteView, relationship: RemoteRelationship): GqlField | undefined => {
-  const fields = findFields(view, relationship);
+export const buildJoinField = (
+  roleSchema: RemoteRoleSchema,
+  relationship: RemoteRelationship,
+): GqlField | undefined => {
+  const fields = findFields(roleSchema, relationship);
   const last = fields?.at(-1);
   if (fields === undefined || last === undefined) return undefined;
   const { columns, steps } = relationship;
@@ -208,12 +212,12 @@ export const buildJoinField = (view: RemoteView, relationship: RemoteRelationshi
         last.args.flatMap((argument) => (isSet(argument) ? [] : [[argument.name, { ...argument, extensions: {} }]])),
       ),
     },
-    toPlan: { kind: "custom", columns, delegate: createDelegate(view, relationship, fields, isSet) },
+    toPlan: { kind: "custom", columns, delegate: createDelegate(roleSchema, relationship, fields, isSet) },
   };
 };
 
 const createDelegate = (
-  view: RemoteView,
+  roleSchema: RemoteRoleSchema,
   { columns, steps }: RemoteRelationship,
   fields: readonly GraphQLField<unknown, unknown>[],
   isSet: (argument: GraphQLArgument) => boolean,
@@ -230,7 +234,7 @@ const createDelegate = (
     name: step.name,
     arguments: step.arguments.map((argument) => ({ name: argument.name, type: String(argument.type) })),
   }));
-  const ownNames = createOwnNames(view);
+  const ownNames = createOwnNames(roleSchema);
   const valueType = getNamedType(last.type);
 
   /** Returns the client's parts in the remote's own names. */
@@ -247,7 +251,7 @@ const createDelegate = (
           step.arguments.map(({ name: argument, type, template }) => {
             const value = fillTemplate(template, type, row);
             coerceInputValue(value, type, (_path, _value, { message }) => {
-              throw valueRefused(argument, message);
+              throw valueRejected(argument, message);
             });
             return value;
           }),
@@ -260,9 +264,9 @@ const createDelegate = (
   ): Readonly<Record<string, unknown>> => {
     const operation = getOperation(document);
     const { variableDefinitions = [] } = operation;
-    const variableValues = convertVariables(variables, operation, view.schema);
-    const { errors } = getVariableValues(view.schema, variableDefinitions, variableValues);
-    if (errors?.[0] !== undefined) throw selectionRefused(errors[0].message, "$.variables");
+    const variableValues = convertVariables(variables, operation, roleSchema.schema);
+    const { errors } = getVariableValues(roleSchema.schema, variableDefinitions, variableValues);
+    if (errors?.[0] !== undefined) throw selectionRejected(errors[0].message, "$.variables");
     // presets are added to values, so they need the defaults
     const defaults = variableDefinitions.flatMap(({ variable, defaultValue }) =>
       defaultValue === undefined ? [] : [[variable.name.value, readLiteral(defaultValue)] as const],
@@ -271,18 +275,18 @@ const createDelegate = (
   };
 
   return {
-    types: view.types,
+    types: roleSchema.types,
     check: (document, path) => {
       const parts = readClientParts(document, valueType.name);
       const fixedArgument = parts.arguments.find((node) =>
         last.args.some((arg) => arg.name === node.name.value && isSet(arg)),
       );
       if (fixedArgument !== undefined)
-        throw selectionRefused(`the relationship sets the argument '${fixedArgument.name.value}' itself`, path);
+        throw selectionRejected(`the relationship sets the argument '${fixedArgument.name.value}' itself`, path);
       if (parts.selection === undefined && isCompositeType(valueType))
-        throw selectionRefused(`missing selection set for '${valueType.name}'`, `${path}.selectionSet`);
-      const [error] = validate(view.schema, buildDocument(surfaceSteps, parts, 1), RULES, { maxErrors: 1 });
-      if (error !== undefined) throw selectionRefused(error.message, path);
+        throw selectionRejected(`missing selection set for '${valueType.name}'`, `${path}.selectionSet`);
+      const [error] = validate(roleSchema.schema, buildDocument(surfaceSteps, parts, 1), RULES, { maxErrors: 1 });
+      if (error !== undefined) throw selectionRejected(error.message, path);
     },
     load: async (rows, { document, variables, session, exchange, signal }) => {
       const clientValues = readVariables(document, variables);
@@ -301,7 +305,7 @@ const createDelegate = (
           values.map((value, i) => [buildVariableName(prefix, row, depth, i), value] as const),
         ),
       );
-      const { data, errors } = await view.send(
+      const { data, errors } = await roleSchema.send(
         {
           document: buildDocument(ownSteps, parts, distinct.size),
           variables: { ...clientValues, ...Object.fromEntries(joinValues) },
@@ -313,7 +317,7 @@ const createDelegate = (
         if (ownError !== undefined) throw ownError;
         const encodedErrors = encodeErrors(errors, parts.as, steps.length);
         const [first] = encodedErrors;
-        throw remoteRefused(encodedErrors, isJsonObject(first) ? String(first["message"]) : "");
+        throw remoteRejected(encodedErrors, isJsonObject(first) ? String(first["message"]) : "");
       }
       const texts = new Map(
         [...distinct.keys()].map((key, row) => {

@@ -10,14 +10,14 @@ import {
   isListType,
   type GraphQLInputType,
 } from "graphql";
-import { isJsonObject, numberText, type Json } from "../../../../core/index.ts";
+import { isJsonObject, getNumberText, type Json } from "../../../../core/index.ts";
 import type { GqlLoadedRow } from "../../../graphql/api.ts";
 import { findTemplateColumn } from "./relationships.ts";
 
 /** Converts a number to a string for string types, and a numeric string to a number for number types. */
 const convertLeaf = (value: Json, type: GraphQLInputType): Json => {
   const namedType = getNamedType(type);
-  const digits = numberText(value);
+  const digits = getNumberText(value);
   if (namedType === GraphQLID || namedType === GraphQLString) return digits ?? value;
   if (namedType !== GraphQLInt && namedType !== GraphQLFloat) return value;
   const text = digits ?? value;

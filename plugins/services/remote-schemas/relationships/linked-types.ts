@@ -22,24 +22,24 @@ import type { GqlBuild, GqlDelegate, GqlField, GqlForward } from "../../../graph
 import { buildJoinField } from "./join-fields.ts";
 import type { Remote } from "../remotes.ts";
 import type { RelationshipsByType, TypeRelationship } from "./type-relationships.ts";
-import type { RemoteView } from "../schema/role-schema.ts";
+import type { RemoteRoleSchema } from "../schema/role-schema.ts";
 
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
 
-/** Converts fields of a view to fields whose types have the relationships of the role. */
+/** Converts fields of a role schema to fields whose types have the relationships of the role. */
 type LinkField = (field: GqlField) => GqlField;
 
-/** Returns the view of the role on a remote schema. */
-type FindView = (remote: Remote) => RemoteView | undefined;
+/** Returns the part of a remote schema that the role sees. */
+type FindRoleSchema = (remote: Remote) => RemoteRoleSchema | undefined;
 
 interface LinkContext {
   readonly build: GqlBuild;
   readonly relationships: ReadonlyMap<Remote, RelationshipsByType>;
-  readonly findView: FindView;
+  readonly findRoleSchema: FindRoleSchema;
 }
 
 const copyTypes = (
-  view: RemoteView,
+  roleSchema: RemoteRoleSchema,
   buildLinks: (type: GraphQLObjectType) => GraphQLFieldConfigMap<unknown, unknown>,
 ): (<Type extends GraphQLOutputType>(type: Type) => Type) => {
   const copies = new Map<GraphQLNamedType, GraphQLNamedType>();
@@ -52,7 +52,7 @@ const copyTypes = (
       return new GraphQLNonNull(convert(type.ofType as GraphQLOutputType & GraphQLNullableType)) as unknown as Type;
     return (copies.get(type as GraphQLNamedType) ?? type) as Type;
   };
-  for (const type of Object.values(view.schema.getTypeMap())) {
+  for (const type of Object.values(roleSchema.schema.getTypeMap())) {
     if (isIntrospectionType(type)) continue;
     if (isObjectType(type)) {
       const { interfaces, fields, ...config } = type.toConfig();
@@ -94,14 +94,18 @@ const renameMembers = (
     ),
 });
 
-/** Returns the function that adds relationships to fields of a role. The types of a view are copied once. */
-export const createLinkedFields = ({ build, relationships, findView }: LinkContext) => {
-  const linkFields = new Map<RemoteView, LinkField>();
+/** Returns the function that adds relationships to fields of a role. The types of a role schema are copied once. */
+export const createLinkedFields = ({ build, relationships, findRoleSchema: findView }: LinkContext) => {
+  const linkFields = new Map<RemoteRoleSchema, LinkField>();
 
-  const buildLink = (relationship: TypeRelationship, view: RemoteView, typeName: string): FieldConfig | undefined => {
-    const ownType = view.ownSchema.getType(typeName);
+  const buildLink = (
+    relationship: TypeRelationship,
+    roleSchema: RemoteRoleSchema,
+    typeName: string,
+  ): FieldConfig | undefined => {
+    const ownType = roleSchema.ownSchema.getType(typeName);
     const fields = isObjectType(ownType) ? ownType.getFields() : {};
-    const rename = (field: string): string => view.names.renameField(typeName, field);
+    const rename = (field: string): string => roleSchema.names.renameField(typeName, field);
     if ("relation" in relationship) {
       const { relation, columns, isToOne } = relationship;
       const table = columns.every(([field]) => Object.hasOwn(fields, field)) ? build.table(relation) : undefined;
@@ -123,18 +127,18 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
     });
   };
 
-  const createLinkField = (view: RemoteView, byType: RelationshipsByType): LinkField => {
-    const ownTypes = new Map([...byType.keys()].map((name) => [view.names.renameType(name), name]));
-    const convert = copyTypes(view, (type) => {
+  const createLinkField = (roleSchema: RemoteRoleSchema, byType: RelationshipsByType): LinkField => {
+    const ownTypes = new Map([...byType.keys()].map((name) => [roleSchema.names.renameType(name), name]));
+    const convert = copyTypes(roleSchema, (type) => {
       const typeName = ownTypes.get(type.name) ?? "";
       return Object.fromEntries(
         (byType.get(typeName) ?? []).flatMap((relationship) => {
-          const link = buildLink(relationship, view, typeName);
+          const link = buildLink(relationship, roleSchema, typeName);
           return link === undefined ? [] : [[relationship.name, link]];
         }),
       );
     });
-    const types = view.types.map(convert);
+    const types = roleSchema.types.map(convert);
     const add = <Part extends Pick<GqlForward, "types" | "hasLinks">>(part: Part): Part => ({
       ...part,
       types,
@@ -148,19 +152,19 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
         ...("delegate" in toPlan && { delegate: add(toPlan.delegate) }),
       };
       return {
-        // fields of a view have output types
+        // fields of a role schema have output types
         config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) },
         toPlan: linkedPlan,
       };
     };
   };
 
-  const getLinkField = (remote: Remote, view: RemoteView): LinkField => {
-    const knownFields = linkFields.get(view);
+  const getLinkField = (remote: Remote, roleSchema: RemoteRoleSchema): LinkField => {
+    const knownFields = linkFields.get(roleSchema);
     if (knownFields !== undefined) return knownFields;
     const byType = relationships.get(remote);
-    const linkField: LinkField = byType === undefined ? (field) => field : createLinkField(view, byType);
-    linkFields.set(view, linkField);
+    const linkField: LinkField = byType === undefined ? (field) => field : createLinkField(roleSchema, byType);
+    linkFields.set(roleSchema, linkField);
     return linkField;
   };
   return getLinkField;

@@ -17,13 +17,13 @@ import {
   findColumn,
   findRelation,
   isJsonObject,
-  nameKey,
+  buildNameKey,
   type Json,
   type Model,
   type Relation,
 } from "../../../../core/index.ts";
 import type { MetadataRemoteRelationship } from "../../../metadata/api.ts";
-import { refuse, RemoteSchemaProblem } from "../errors.ts";
+import { rejectDefinition, RemoteSchemaProblem } from "../errors.ts";
 import { readRelationship, type RelationshipDefinition, type RelationshipStep } from "./relationship-definition.ts";
 import type { Remote } from "../remotes.ts";
 
@@ -73,7 +73,7 @@ const checkTemplate = (template: Json, type: GraphQLInputType, location: string)
   if (findTemplateColumn(template) !== undefined) return;
   const nullable = getNullableType(type);
   if (listColumns(template).length === 0) {
-    coerceInputValue(template, type, (_path, _value, { message }) => refuse(`${location}: ${message}`));
+    coerceInputValue(template, type, (_path, _value, { message }) => rejectDefinition(`${location}: ${message}`));
   } else if (isListType(nullable)) {
     const items = Array.isArray(template) ? template : [template];
     for (const item of items) checkTemplate(item, nullable.ofType, location);
@@ -81,11 +81,12 @@ const checkTemplate = (template: Json, type: GraphQLInputType, location: string)
     const fields = nullable.getFields();
     for (const [name, member] of Object.entries(template)) {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (field === undefined) return refuse(`${location}: the type "${nullable.name}" has no field "${name}"`);
+      if (field === undefined)
+        return rejectDefinition(`${location}: the type "${nullable.name}" has no field "${name}"`);
       checkTemplate(member, field.type, `${location}.${name}`);
     }
   } else if (isInputObjectType(nullable) || typeof template === "object")
-    refuse(`${location} is not a value of the type ${String(type)}`);
+    rejectDefinition(`${location} is not a value of the type ${String(type)}`);
 };
 
 const matchArgument = (
@@ -95,18 +96,20 @@ const matchArgument = (
   subject: string,
 ): JoinArgument => {
   const argument =
-    args.find((fieldArgument) => fieldArgument.name === name) ?? refuse(`${subject} has no argument "${name}"`);
+    args.find((fieldArgument) => fieldArgument.name === name) ??
+    rejectDefinition(`${subject} has no argument "${name}"`);
   const unknown = listColumns(template).find((column) => !columns.includes(column));
-  if (unknown !== undefined) refuse(`"$${unknown}" is not one of the columns of the relationship`);
+  if (unknown !== undefined) rejectDefinition(`"$${unknown}" is not one of the columns of the relationship`);
   checkTemplate(template, argument.type, `the argument "${name}"`);
   return { name, type: argument.type, template };
 };
 
 const findField = (type: GraphQLNamedType | null | undefined, name: string): GraphQLField<unknown, unknown> => {
-  if (!isObjectType(type) && !isInterfaceType(type)) return refuse(`the remote schema has no field "${name}" there`);
+  if (!isObjectType(type) && !isInterfaceType(type))
+    return rejectDefinition(`the remote schema has no field "${name}" there`);
   const fields = type.getFields();
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  return field ?? refuse(`the type "${type.name}" has no field "${name}" in the remote schema`);
+  return field ?? rejectDefinition(`the type "${type.name}" has no field "${name}" in the remote schema`);
 };
 
 const matchSteps = (
@@ -121,11 +124,12 @@ const matchSteps = (
     const subject = `the field "${parent}.${name}"`;
     const args = Object.entries(values).map((entry) => matchArgument(entry, field.args, columns, subject));
     if (i < steps.length - 1) {
-      if (isListType(getNullableType(field.type))) refuse(`${subject} is a list, and only the last field may be one`);
+      if (isListType(getNullableType(field.type)))
+        rejectDefinition(`${subject} is a list, and only the last field may be one`);
       const missingArgument = field.args.find(
         (argument) => isRequiredArgument(argument) && !Object.hasOwn(values, argument.name),
       );
-      if (missingArgument !== undefined) refuse(`${subject} needs the argument "${missingArgument.name}"`);
+      if (missingArgument !== undefined) rejectDefinition(`${subject} needs the argument "${missingArgument.name}"`);
     }
     type = getNamedType(field.type);
     return { parent, name, arguments: args };
@@ -140,7 +144,7 @@ export const matchRemoteField = (
 ): RemoteRelationship => {
   const remote =
     remotes.find(({ definition }) => definition.name === remoteName) ??
-    refuse(`remote schema with name "${remoteName}" does not exist, or cannot be served`);
+    rejectDefinition(`remote schema with name "${remoteName}" does not exist, or cannot be served`);
   return { name, remote, columns, steps: matchSteps(steps, columns, remote) };
 };
 
@@ -151,7 +155,7 @@ const matchRelationship = (
   remotes: readonly Remote[],
 ): RemoteRelationship => {
   const missingColumn = definition.columns.find((column) => findColumn(relation, column) === undefined);
-  if (missingColumn !== undefined) return refuse(`column "${missingColumn}" does not exist`);
+  if (missingColumn !== undefined) return rejectDefinition(`column "${missingColumn}" does not exist`);
   return matchRemoteField(name, definition, remotes);
 };
 
@@ -168,18 +172,18 @@ export const matchRelationships = (
 ): RelationshipsByTable => {
   const byTable = new Map<string, RemoteRelationship[]>();
   for (const entry of entries) {
-    const { table, raw, otherNames } = entry;
+    const { table, raw: rawRelationship, otherNames } = entry;
     const relation = findRelation(model, table);
     if (relation === undefined) continue;
-    const key = nameKey(relation);
+    const key = buildNameKey(relation);
     const knownRelationships = byTable.get(key) ?? [];
-    const object = isJsonObject(raw) ? raw : {};
+    const object = isJsonObject(rawRelationship) ? rawRelationship : {};
     const name = typeof object["name"] === "string" ? object["name"] : "";
     try {
-      if (!RELATIONSHIP_NAME.test(name)) refuse("its name is not a valid GraphQL name");
-      if (findColumn(relation, name) !== undefined) refuse("a column has that name");
+      if (!RELATIONSHIP_NAME.test(name)) rejectDefinition("its name is not a valid GraphQL name");
+      if (findColumn(relation, name) !== undefined) rejectDefinition("a column has that name");
       if (otherNames.has(name) || knownRelationships.some((relationship) => relationship.name === name))
-        refuse("the name is taken");
+        rejectDefinition("the name is taken");
       byTable.set(key, [...knownRelationships, matchRelationship(name, readRelationship(object), relation, remotes)]);
     } catch (error) {
       if (!(error instanceof RemoteSchemaProblem)) throw error;

@@ -11,7 +11,7 @@ import {
   type Relation,
 } from "../../../../core/index.ts";
 import type { MetadataRemoteSchemas } from "../../../metadata/api.ts";
-import { refuse, RemoteSchemaProblem } from "../errors.ts";
+import { rejectDefinition, RemoteSchemaProblem } from "../errors.ts";
 import { readTypeRelationship, type SourceDefinition } from "./relationship-definition.ts";
 import { matchRemoteField, RELATIONSHIP_NAME, type RemoteRelationship } from "./relationships.ts";
 import type { Remote } from "../remotes.ts";
@@ -37,7 +37,7 @@ interface RelationshipTargets {
 /** Reports a relationship that cannot be served. */
 type ReportTypeRelationship = (remote: string, typeName: string, name: string, reason: string) => void;
 
-const readText = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+const readTextOrEmpty = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 const listObjects = (value: Json | undefined): readonly JsonObject[] => {
   const list = value as Json; // isArray does not narrow undefined
@@ -46,10 +46,10 @@ const listObjects = (value: Json | undefined): readonly JsonObject[] => {
 
 const findType = ({ full }: Remote, name: string): GraphQLObjectType => {
   const type = full.getType(name);
-  if (type === undefined || type === null) return refuse(`the remote schema has no type "${name}"`);
-  if (!isObjectType(type)) return refuse(`the type "${name}" is not an object type`);
+  if (type === undefined || type === null) return rejectDefinition(`the remote schema has no type "${name}"`);
+  if (!isObjectType(type)) return rejectDefinition(`the type "${name}" is not an object type`);
   if ([full.getQueryType(), full.getMutationType(), full.getSubscriptionType()].includes(type))
-    return refuse(`the type "${name}" is a root type`);
+    return rejectDefinition(`the type "${name}" is a root type`);
   return type;
 };
 
@@ -58,10 +58,11 @@ const checkFields = (type: GraphQLObjectType, names: readonly string[], takesLis
   const fields = type.getFields();
   for (const name of names) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) return refuse(`the type "${type.name}" has no field "${name}" in the remote schema`);
-    if (field.args.length > 0) refuse(`the field "${type.name}.${name}" has arguments`);
+    if (field === undefined)
+      return rejectDefinition(`the type "${type.name}" has no field "${name}" in the remote schema`);
+    if (field.args.length > 0) rejectDefinition(`the field "${type.name}.${name}" has arguments`);
     if (!isLeafType(getNamedType(field.type)) || (!takesLists && isListType(getNullableType(field.type))))
-      refuse(`the field "${type.name}.${name}" is not a scalar`);
+      rejectDefinition(`the field "${type.name}.${name}" is not a scalar`);
   }
 };
 
@@ -69,23 +70,24 @@ const matchTable = (
   { source: sourceName, table, columns }: SourceDefinition,
   { model, source }: RelationshipTargets,
 ): Relation => {
-  if (sourceName !== source.name) return refuse(`source not found: "${sourceName}"`);
+  if (sourceName !== source.name) return rejectDefinition(`source not found: "${sourceName}"`);
   const isTracked = source.tables.some(({ schema, name }) => schema === table.schema && name === table.name);
   const relation = isTracked ? findRelation(model, table) : undefined;
   const text = table.schema === "public" ? table.name : `${table.schema}.${table.name}`;
-  if (relation === undefined) return refuse(`table "${text}" does not exist in source: ${sourceName}`);
+  if (relation === undefined) return rejectDefinition(`table "${text}" does not exist in source: ${sourceName}`);
   const missingPair = columns.find(([, column]) => findColumn(relation, column) === undefined);
-  if (missingPair !== undefined) return refuse(`column "${missingPair[1]}" does not exist in table "${text}"`);
+  if (missingPair !== undefined)
+    return rejectDefinition(`column "${missingPair[1]}" does not exist in table "${text}"`);
   return relation;
 };
 
 const matchRelationship = (
   name: string,
-  raw: JsonObject,
+  rawObject: JsonObject,
   type: GraphQLObjectType,
   targets: RelationshipTargets,
 ): TypeRelationship => {
-  const definition = readTypeRelationship(raw);
+  const definition = readTypeRelationship(rawObject);
   if ("remote" in definition) {
     checkFields(type, definition.columns, true);
     return matchRemoteField(name, definition, targets.remotes);
@@ -101,25 +103,25 @@ const matchRelationship = (
 
 /** @throws RemoteSchemaProblem */
 const checkName = (name: string, type: GraphQLObjectType, remote: Remote, takenNames: ReadonlySet<string>): void => {
-  if (!RELATIONSHIP_NAME.test(name)) refuse("its name is not a valid GraphQL name");
-  const { renameField } = remote.fullView.names;
+  if (!RELATIONSHIP_NAME.test(name)) rejectDefinition("its name is not a valid GraphQL name");
+  const { renameField } = remote.adminSchema.names;
   for (const field of Object.keys(type.getFields()))
-    if (field === name || renameField(type.name, field) === name) refuse("a field of the type has that name");
-  if (takenNames.has(name)) refuse("the name is taken");
+    if (field === name || renameField(type.name, field) === name) rejectDefinition("a field of the type has that name");
+  if (takenNames.has(name)) rejectDefinition("the name is taken");
 };
 
 /** Returns the relationships of one remote schema, and reports those that cannot be served. */
 const matchRemote = (
-  raw: JsonObject,
+  rawObject: JsonObject,
   remote: Remote,
   targets: RelationshipTargets,
   report: ReportTypeRelationship,
 ): RelationshipsByType => {
   const byType = new Map<string, readonly TypeRelationship[]>();
-  for (const entry of listObjects(raw["remote_relationships"])) {
-    const typeName = readText(entry["type_name"]);
+  for (const entry of listObjects(rawObject["remote_relationships"])) {
+    const typeName = readTextOrEmpty(entry["type_name"]);
     for (const definition of listObjects(entry["relationships"])) {
-      const name = readText(definition["name"]);
+      const name = readTextOrEmpty(definition["name"]);
       const knownRelationships = byType.get(typeName) ?? [];
       try {
         const type = findType(remote, typeName);
@@ -141,10 +143,10 @@ export const matchTypeRelationships = (
   report: ReportTypeRelationship,
 ): ReadonlyMap<Remote, RelationshipsByType> => {
   const byRemote = new Map<Remote, RelationshipsByType>();
-  for (const raw of listObjects(schemas as Json)) {
-    const remote = targets.remotes.find(({ definition }) => definition.name === raw["name"]);
+  for (const rawEntry of listObjects(schemas as Json)) {
+    const remote = targets.remotes.find(({ definition }) => definition.name === rawEntry["name"]);
     if (remote === undefined || byRemote.has(remote)) continue;
-    const relationships = matchRemote(raw, remote, targets, report);
+    const relationships = matchRemote(rawEntry, remote, targets, report);
     if (relationships.size > 0) byRemote.set(remote, relationships);
   }
   return byRemote;

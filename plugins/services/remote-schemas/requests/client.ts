@@ -3,7 +3,7 @@ import { print, type DocumentNode } from "graphql";
 import {
   encodeUtf8Header,
   isJsonObject,
-  isNestedDeeper,
+  exceedsJsonDepth,
   parseJson,
   RelApiError,
   requireService,
@@ -19,7 +19,7 @@ import { buildForwardedHeaders } from "../../webhook/forwarded-headers.ts";
 import { renameSessionVariables } from "../../webhook/session-variables.ts";
 import { expandHeaders, expandTemplate } from "../../webhook/templates.ts";
 import type { RemoteServer } from "../schema/definition.ts";
-import { answerTooDeep, remoteFailed } from "../errors.ts";
+import { remoteAnswerTooDeep, remoteFailed } from "../errors.ts";
 
 /** The caller of a request. Undefined members belong to requests of the server itself. */
 export interface RemoteCaller {
@@ -33,7 +33,8 @@ export interface RemoteRequest {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The deepest nesting of lists and objects in an answer. The limit exists because recursive functions read answers. */
+/** The deepest nesting of lists and objects in a response. The limit exists because recursive functions read
+ *  responses. */
 export const MAX_DEPTH = 500;
 
 /** Headers of the client that this server consumes itself. */
@@ -87,7 +88,7 @@ export const sendToRemote = async (
       exchange,
       forwardsCookies: true,
     });
-    if (isNestedDeeper(text, MAX_DEPTH)) throw answerTooDeep(name, MAX_DEPTH);
+    if (exceedsJsonDepth(text, MAX_DEPTH)) throw remoteAnswerTooDeep(name, MAX_DEPTH);
     const result = parseResult(text);
     if (result === undefined) throw remoteFailed(name, `its answer with status ${status} is not a GraphQL result`);
     return result;

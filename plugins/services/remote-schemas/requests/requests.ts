@@ -4,7 +4,7 @@ import { execute, GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchem
 import type { JsonObject, PluginContext } from "../../../../core/index.ts";
 import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
 import type { RemoteDefinition } from "../schema/definition.ts";
-import { answerUnfit } from "../errors.ts";
+import { remoteAnswerInvalid } from "../errors.ts";
 import { convertData, toNumbers } from "../schema/large-numbers.ts";
 import type { RolePart } from "../schema/permissions.ts";
 import { addPresets } from "../schema/presets.ts";
@@ -50,7 +50,7 @@ export const createRequests = ({
       return { ...otherMembers, data: convertData(data, document, full) };
     } catch (error) {
       const { message } = error as Error;
-      return { data: null, errors: [new GraphQLError(message, { originalError: answerUnfit(name, message) })] };
+      return { data: null, errors: [new GraphQLError(message, { originalError: remoteAnswerInvalid(name, message) })] };
     }
   };
   const buildExecution = (

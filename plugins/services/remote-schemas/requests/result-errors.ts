@@ -1,7 +1,7 @@
 /** Reads the errors in results of remote schemas. @rule X-RMT-7 */
 import { GraphQLError, type ExecutionResult } from "graphql";
 import { isJsonObject, RelApiError, type Json, type JsonObject } from "../../../../core/index.ts";
-import { answerUnfit, remoteRefused, selectionRefused } from "../errors.ts";
+import { remoteAnswerInvalid, remoteRejected, selectionRejected } from "../errors.ts";
 
 /** Finds the error that a function threw on purpose. */
 export const findOwnError = ({ originalError }: Pick<GraphQLError, "originalError">): RelApiError | undefined => {
@@ -81,10 +81,10 @@ export const createErrorSearch =
     if (first === undefined) return undefined;
     const ownError = errorList.map(findOwnError).find((error) => error !== undefined);
     if (ownError !== undefined) return ownError;
-    if (data === undefined) return selectionRefused(first.message, "$.variables");
+    if (data === undefined) return selectionRejected(first.message, "$.variables");
     const sentErrors = isServer ? errorList.filter(isSent) : errorList;
-    if (sentErrors.length === 0) return answerUnfit(name, first.message);
-    return remoteRefused(
+    if (sentErrors.length === 0) return remoteAnswerInvalid(name, first.message);
+    return remoteRejected(
       sentErrors.map((error) => encodeError(error, prefix)),
       first.message,
     );

@@ -3,7 +3,7 @@ import { print } from "graphql";
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, validateMessage } from "graphql-ws";
 import {
   isJsonObject,
-  isNestedDeeper,
+  exceedsJsonDepth,
   parseJson,
   RelApiError,
   requireService,
@@ -16,7 +16,7 @@ import { webhookService, type WebhookSocket } from "../../api.ts";
 import { expandTemplate } from "../../webhook/templates.ts";
 import { buildHeaders, convertFailure, MAX_DEPTH, type RemoteCaller, type RemoteRequest } from "./client.ts";
 import type { RemoteServer } from "../schema/definition.ts";
-import { answerTooDeep, remoteFailed, remoteRefused } from "../errors.ts";
+import { remoteAnswerTooDeep, remoteFailed, remoteRejected } from "../errors.ts";
 
 /** The id of the only operation of a connection. */
 const ID = "1";
@@ -92,8 +92,8 @@ class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
   }
 }
 
-/** Returns the error for an operation that the server refuses. */
-const refuseOperation = (payload: Json | undefined): RelApiError => {
+/** Returns the error for an operation that the server rejects. */
+const operationRejected = (payload: Json | undefined): RelApiError => {
   const list = payload as Json; // isArray does not narrow undefined
   const errors = Array.isArray(list) ? list.map((error: Json) => (isJsonObject(error) ? error : {})) : [];
   const encodedErrors = errors.map(({ message = "", path, extensions }) => ({
@@ -101,7 +101,7 @@ const refuseOperation = (payload: Json | undefined): RelApiError => {
     ...(path !== undefined && { path }),
     ...(extensions !== undefined && { extensions }),
   }));
-  return remoteRefused(encodedErrors, String(encodedErrors[0]?.message ?? ""));
+  return remoteRejected(encodedErrors, String(encodedErrors[0]?.message ?? ""));
 };
 
 const readMessage = (text: string): JsonObject => {
@@ -146,7 +146,7 @@ export const subscribeToRemote = async (
       case "next":
         return results.push(isJsonObject(payload) ? payload : {});
       case "error":
-        return end(refuseOperation(payload));
+        return end(operationRejected(payload));
       case "complete":
         return end();
     }
@@ -161,7 +161,7 @@ export const subscribeToRemote = async (
         timeoutMs,
         onOpen: () => send({ type: "connection_init", payload: { headers } }),
         onMessage: (text) => {
-          if (isNestedDeeper(text, MAX_DEPTH)) return end(answerTooDeep(name, MAX_DEPTH));
+          if (exceedsJsonDepth(text, MAX_DEPTH)) return end(remoteAnswerTooDeep(name, MAX_DEPTH));
           try {
             receive(readMessage(text));
           } catch {

@@ -9,7 +9,7 @@ import {
   type GraphQLSchema,
 } from "graphql";
 import { RemoteSchemaProblem } from "../errors.ts";
-import type { RemoteView } from "./role-schema.ts";
+import type { RemoteRoleSchema } from "./role-schema.ts";
 
 /** The names of the GraphQL surface. */
 export interface LocalNames {
@@ -71,7 +71,7 @@ const listTypes = (schema: GraphQLSchema, hasNamespace: boolean): readonly Graph
 /** Checks the remote schemas one after another. */
 interface ConflictCheck {
   /** Adds the names of a remote schema. @throws RemoteSchemaProblem, and adds none */
-  add(remote: string, view: RemoteView, hasNamespace: boolean): void;
+  add(remote: string, roleSchema: RemoteRoleSchema, hasNamespace: boolean): void;
 }
 
 export const createConflictCheck = (local: LocalNames): ConflictCheck => {

@@ -1,6 +1,6 @@
 /** Reads the definitions of remote schemas, from the metadata and from code. */
 import type { GraphQLSchema } from "graphql";
-import { isJsonObject, numberText, writeJson, type Json, type JsonObject } from "../../../../core/index.ts";
+import { isJsonObject, getNumberText, writeJson, type Json, type JsonObject } from "../../../../core/index.ts";
 import { RemoteSchemaProblem } from "../errors.ts";
 import { readHeaderTemplates, type HeaderTemplate } from "../../webhook/templates.ts";
 
@@ -42,19 +42,19 @@ const MAX_TIMEOUT_SECONDS = 3600;
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-const readObject = (value: Json | undefined, subject: string): JsonObject => {
+const readOptionalObject = (value: Json | undefined, subject: string): JsonObject => {
   if (value === undefined || value === null) return {};
   if (!isJsonObject(value)) throw new RemoteSchemaProblem(`${subject} is not an object`);
   return value;
 };
 
-const readList = (value: Json | undefined, subject: string): readonly Json[] => {
+const readOptionalList = (value: Json | undefined, subject: string): readonly Json[] => {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new RemoteSchemaProblem(`${subject} is not a list`);
   return value;
 };
 
-const readText = (value: Json | undefined, subject: string): string | undefined => {
+const readOptionalText = (value: Json | undefined, subject: string): string | undefined => {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw new RemoteSchemaProblem(`${subject} is not a string`);
   return value;
@@ -62,30 +62,30 @@ const readText = (value: Json | undefined, subject: string): string | undefined 
 
 /** Reads a part of a GraphQL name, which may be empty. */
 const readNamePart = (value: Json | undefined, subject: string): string => {
-  const text = readText(value, subject) ?? "";
+  const text = readOptionalText(value, subject) ?? "";
   if (!/^[_0-9A-Za-z]*$/.test(text)) throw new RemoteSchemaProblem(`${subject} is not a part of a GraphQL name`);
   return text;
 };
 
 const readMapping = (value: Json | undefined, subject: string): ReadonlyMap<string, string> =>
   new Map(
-    Object.entries(readObject(value, subject)).map(([from, to]) => {
+    Object.entries(readOptionalObject(value, subject)).map(([from, to]) => {
       if (typeof to !== "string" || !NAME.test(to))
         throw new RemoteSchemaProblem(`${subject}.${from} is not a GraphQL name`);
       return [from, to];
     }),
   );
 
-const readCustomization = (raw: Json | undefined): RemoteCustomization => {
-  const customization = readObject(raw, "customization");
-  const namespace = readText(customization["root_fields_namespace"], "root_fields_namespace");
+const readCustomization = (rawValue: Json | undefined): RemoteCustomization => {
+  const customization = readOptionalObject(rawValue, "customization");
+  const namespace = readOptionalText(customization["root_fields_namespace"], "root_fields_namespace");
   if (namespace !== undefined && namespace !== "" && !NAME.test(namespace))
     throw new RemoteSchemaProblem("root_fields_namespace is not a GraphQL name");
-  const types = readObject(customization["type_names"], "type_names");
+  const types = readOptionalObject(customization["type_names"], "type_names");
   const fieldNames = new Map<string, (name: string) => string>();
-  for (const item of readList(customization["field_names"], "field_names")) {
-    const fields = readObject(item, "field_names");
-    const parent = readText(fields["parent_type"], "parent_type");
+  for (const item of readOptionalList(customization["field_names"], "field_names")) {
+    const fields = readOptionalObject(item, "field_names");
+    const parent = readOptionalText(fields["parent_type"], "parent_type");
     if (parent === undefined) throw new RemoteSchemaProblem("field_names has an entry without parent_type");
     const prefix = readNamePart(fields["prefix"], "prefix");
     const suffix = readNamePart(fields["suffix"], "suffix");
@@ -101,17 +101,17 @@ const readCustomization = (raw: Json | undefined): RemoteCustomization => {
   };
 };
 
-const readTimeout = (raw: Json | undefined): number => {
-  if (raw === undefined || raw === null) return DEFAULT_TIMEOUT_SECONDS * 1000;
-  const seconds = Number(numberText(raw) ?? Number.NaN);
+const readTimeout = (rawValue: Json | undefined): number => {
+  if (rawValue === undefined || rawValue === null) return DEFAULT_TIMEOUT_SECONDS * 1000;
+  const seconds = Number(getNumberText(rawValue) ?? Number.NaN);
   if (!(seconds > 0 && seconds <= MAX_TIMEOUT_SECONDS))
     throw new RemoteSchemaProblem(`timeout_seconds is not a number up to ${MAX_TIMEOUT_SECONDS}`);
   return seconds * 1000;
 };
 
 const readTarget = (definition: JsonObject): RemoteTarget => {
-  const url = readText(definition["url"], "url");
-  const variable = readText(definition["url_from_env"], "url_from_env");
+  const url = readOptionalText(definition["url"], "url");
+  const variable = readOptionalText(definition["url_from_env"], "url_from_env");
   if ((url === undefined) === (variable === undefined))
     throw new RemoteSchemaProblem("the definition has either url or url_from_env");
   return {
@@ -123,11 +123,11 @@ const readTarget = (definition: JsonObject): RemoteTarget => {
   };
 };
 
-const readPermissions = (raw: Json | undefined): RemoteDefinition["permissions"] => {
-  const permissions = readList(raw, "permissions").map((item) => {
-    const entry = readObject(item, "permissions");
-    const role = readText(entry["role"], "role");
-    const sdl = readText(readObject(entry["definition"], "definition")["schema"], "schema");
+const readPermissions = (rawValue: Json | undefined): RemoteDefinition["permissions"] => {
+  const permissions = readOptionalList(rawValue, "permissions").map((item) => {
+    const entry = readOptionalObject(item, "permissions");
+    const role = readOptionalText(entry["role"], "role");
+    const sdl = readOptionalText(readOptionalObject(entry["definition"], "definition")["schema"], "schema");
     if (role === undefined || sdl === undefined)
       throw new RemoteSchemaProblem("a permission has a role and definition.schema");
     return { role, sdl };
@@ -139,16 +139,16 @@ const readPermissions = (raw: Json | undefined): RemoteDefinition["permissions"]
 };
 
 /** Reads an entry of `remote_schemas`. @throws RemoteSchemaProblem */
-export const readDefinition = (name: string, raw: JsonObject): RemoteDefinition => {
-  const definition = readObject(raw["definition"], "definition");
+export const readDefinition = (name: string, rawObject: JsonObject): RemoteDefinition => {
+  const definition = readOptionalObject(rawObject["definition"], "definition");
   const { customization, ...target } = definition;
   return {
     name,
     target: readTarget(definition),
     customization: readCustomization(customization),
-    permissions: readPermissions(raw["permissions"]),
+    permissions: readPermissions(rawObject["permissions"]),
     targetKey: writeJson(target),
-    key: writeJson([definition, raw["permissions"] ?? null]),
+    key: writeJson([definition, rawObject["permissions"] ?? null]),
   };
 };
 

@@ -12,14 +12,14 @@ import {
 import { isJsonObject, RelApiError, type JsonObject, type PluginContext } from "../../../../core/index.ts";
 import { sendToRemote } from "../requests/client.ts";
 import type { RemoteDefinition, RemoteServer } from "./definition.ts";
-import { duplicateGraphqlPackage, RemoteSchemaProblem } from "../errors.ts";
+import { graphqlPackageDuplicated, RemoteSchemaProblem } from "../errors.ts";
 
 /** The time limit of introspection. It is shorter than the limit for requests of clients, because loads of the model
  *  wait for introspection. */
 const MAX_INTROSPECTION_MS = 10_000;
 
 const FIRST_RETRY_MS = 5000;
-const LONGEST_RETRY_MS = 300_000;
+const MAX_RETRY_MS = 300_000;
 
 const INTROSPECTION: DocumentNode = parse(getIntrospectionQuery());
 
@@ -64,7 +64,7 @@ export interface RemoteSchemaReader {
    *  background. @throws RemoteSchemaProblem */
   read(definition: RemoteDefinition): Promise<GraphQLSchema>;
   /** Reads the schema again. If that fails, the previous schema stays. @throws RemoteSchemaProblem */
-  renew(definition: RemoteDefinition): Promise<void>;
+  refreshSchema(definition: RemoteDefinition): Promise<void>;
   /** Removes the schemas of all remotes except these. */
   keepOnly(names: ReadonlySet<string>): void;
 }
@@ -82,10 +82,10 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
     } else states.set(name, state);
   };
 
-  const ask = async ({ name, target }: RemoteDefinition): Promise<GraphQLSchema> => {
+  const loadRemoteSchema = async ({ name, target }: RemoteDefinition): Promise<GraphQLSchema> => {
     if ("schema" in target) {
       if (target.schema instanceof GraphQLSchema) return target.schema;
-      throw duplicateGraphqlPackage(`the schema of the remote schema ${name}`);
+      throw graphqlPackageDuplicated(`the schema of the remote schema ${name}`);
     }
     try {
       return buildSchema(await introspect(context, name, target));
@@ -95,17 +95,17 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
     }
   };
 
-  const fail = (definition: RemoteDefinition, error: unknown, retryMs: number): never => {
+  const scheduleRetry = (definition: RemoteDefinition, error: unknown, retryMs: number): never => {
     if (!(error instanceof RemoteSchemaProblem)) throw error;
     const { name, targetKey } = definition;
     const retry = async (): Promise<void> => {
       try {
-        setState(name, { targetKey, schema: await ask(definition) });
+        setState(name, { targetKey, schema: await loadRemoteSchema(definition) });
         context.logger.info(`the remote schema ${name} is available again`);
         context.requestReload();
       } catch (retryError) {
         if (states.get(name)?.targetKey !== targetKey) return;
-        fail(definition, retryError, Math.min(retryMs * 2, LONGEST_RETRY_MS));
+        scheduleRetry(definition, retryError, Math.min(retryMs * 2, MAX_RETRY_MS));
       }
     };
     // the load has logged the failure
@@ -114,8 +114,8 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
     throw error;
   };
 
-  const renew = async (definition: RemoteDefinition): Promise<void> => {
-    const schema = await ask(definition);
+  const refreshSchema = async (definition: RemoteDefinition): Promise<void> => {
+    const schema = await loadRemoteSchema(definition);
     setState(definition.name, { targetKey: definition.targetKey, schema });
   };
 
@@ -133,14 +133,14 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
         throw new RemoteSchemaProblem(knownState.failure);
       }
       try {
-        const schema = await ask(definition);
+        const schema = await loadRemoteSchema(definition);
         setState(name, { targetKey, schema });
         return schema;
       } catch (error) {
-        return fail(definition, error, FIRST_RETRY_MS);
+        return scheduleRetry(definition, error, FIRST_RETRY_MS);
       }
     },
-    renew,
+    refreshSchema,
     keepOnly: (names) => {
       for (const name of states.keys()) if (!names.has(name)) setState(name, undefined);
     },

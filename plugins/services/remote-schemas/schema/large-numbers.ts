@@ -25,7 +25,7 @@ import {
   holdsRawNumber,
   isJsonObject,
   isRawNumber,
-  numberText,
+  getNumberText,
   parseJson,
   type Json,
   type JsonObject,
@@ -34,7 +34,7 @@ import {
 /** Replaces the numbers that keep their text by JavaScript numbers. */
 export const toNumbers = (value: Json): Json => {
   if (!holdsRawNumber(value)) return value;
-  if (isRawNumber(value)) return Number(numberText(value));
+  if (isRawNumber(value)) return Number(getNumberText(value));
   if (Array.isArray(value)) return value.map(toNumbers);
   return Object.fromEntries(Object.entries(value as JsonObject).map(([name, member]) => [name, toNumbers(member)]));
 };

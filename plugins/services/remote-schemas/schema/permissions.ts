@@ -26,7 +26,7 @@ import {
   type ObjectTypeDefinitionNode,
 } from "graphql";
 import type { Json } from "../../../../core/index.ts";
-import { refuse, RemoteSchemaProblem } from "../errors.ts";
+import { rejectDefinition, RemoteSchemaProblem } from "../errors.ts";
 import { readLiteral, toNumbers } from "./large-numbers.ts";
 
 /** A value that the server gives to an argument or input field: a session variable, or a fixed value. */
@@ -115,33 +115,36 @@ interface Inputs {
 const checkInputs = ({ subject, roleInputs, full, presets, isRequired }: Inputs): void => {
   const byName = new Map(full.map((input) => [input.name, input]));
   for (const { name, type } of roleInputs) {
-    const foundItem = byName.get(name) ?? refuse(`${subject} has no "${name}" in the remote schema`);
+    const foundItem = byName.get(name) ?? rejectDefinition(`${subject} has no "${name}" in the remote schema`);
     if (String(foundItem.type) !== String(type))
-      refuse(
+      rejectDefinition(
         `"${name}" of ${subject} has the type ${String(foundItem.type)} in the remote schema, not ${String(type)}`,
       );
   }
   const names = new Set(roleInputs.map(({ name }) => name));
   for (const [name, preset] of presets ?? []) {
-    const { type } = byName.get(name) ?? refuse(`${subject} has no "${name}" to preset`);
+    const { type } = byName.get(name) ?? rejectDefinition(`${subject} has no "${name}" to preset`);
     if ("value" in preset)
       coerceInputValue(toNumbers(preset.value), type, (_path, _value, { message }) =>
-        refuse(`@preset of "${name}" of ${subject}: ${message}`),
+        rejectDefinition(`@preset of "${name}" of ${subject}: ${message}`),
       );
   }
   for (const { name } of full)
-    if (!names.has(name) && presets?.has(name) !== true && isRequired(name)) refuse(`${subject} needs "${name}"`);
+    if (!names.has(name) && presets?.has(name) !== true && isRequired(name))
+      rejectDefinition(`${subject} needs "${name}"`);
 };
 
 /** Checks that a type has only parts of the type of the remote schema. @throws RemoteSchemaProblem */
 const checkType = (roleType: GraphQLNamedType, full: GraphQLNamedType | undefined, presets: Presets): void => {
   const { name } = roleType;
-  if (full === undefined) return refuse(`the remote schema has no type "${name}"`);
-  if (roleType.constructor.name !== full.constructor.name) return refuse(`the type "${name}" is of another kind`);
+  if (full === undefined) return rejectDefinition(`the remote schema has no type "${name}"`);
+  if (roleType.constructor.name !== full.constructor.name)
+    return rejectDefinition(`the type "${name}" is of another kind`);
   if ((isObjectType(roleType) && isObjectType(full)) || (isInterfaceType(roleType) && isInterfaceType(full))) {
     const interfaces = new Set(full.getInterfaces().map((fullInterface) => fullInterface.name));
     for (const roleInterface of roleType.getInterfaces())
-      if (!interfaces.has(roleInterface.name)) refuse(`the type "${name}" does not implement "${roleInterface.name}"`);
+      if (!interfaces.has(roleInterface.name))
+        rejectDefinition(`the type "${name}" does not implement "${roleInterface.name}"`);
     const fields = full.getFields();
     for (const field of Object.values(roleType.getFields())) {
       // a selection through the interface would leave the preset out
@@ -151,14 +154,16 @@ const checkType = (roleType: GraphQLNamedType, full: GraphQLNamedType | undefine
             roleInterface.getFields()[field.name] !== undefined &&
             !presets.get(`${roleInterface.name}.${field.name}`)?.has(argument)
           )
-            refuse(
+            rejectDefinition(
               `the interface "${roleInterface.name}" has "${field.name}" without the preset of "${name}.${field.name}"`,
             );
       const foundField = Object.hasOwn(fields, field.name) ? fields[field.name] : undefined;
       if (foundField === undefined)
-        return refuse(`the type "${name}" has no field "${field.name}" in the remote schema`);
+        return rejectDefinition(`the type "${name}" has no field "${field.name}" in the remote schema`);
       if (String(foundField.type) !== String(field.type))
-        refuse(`the field "${name}.${field.name}" has the type ${String(foundField.type)} in the remote schema`);
+        rejectDefinition(
+          `the field "${name}.${field.name}" has the type ${String(foundField.type)} in the remote schema`,
+        );
       checkInputs({
         subject: `the field "${name}.${field.name}"`,
         roleInputs: field.args,
@@ -179,11 +184,11 @@ const checkType = (roleType: GraphQLNamedType, full: GraphQLNamedType | undefine
     });
   } else if (isEnumType(roleType) && isEnumType(full)) {
     for (const value of roleType.getValues())
-      if (full.getValue(value.name) === undefined) refuse(`the enum "${name}" has no value "${value.name}"`);
+      if (full.getValue(value.name) === undefined) rejectDefinition(`the enum "${name}" has no value "${value.name}"`);
   } else if (isUnionType(roleType) && isUnionType(full)) {
     const members = new Set(full.getTypes().map((member) => member.name));
     for (const member of roleType.getTypes())
-      if (!members.has(member.name)) refuse(`the union "${name}" has no "${member.name}"`);
+      if (!members.has(member.name)) rejectDefinition(`the union "${name}" has no "${member.name}"`);
   }
 };
 
@@ -193,7 +198,7 @@ export const buildRolePart = (sdl: string, full: GraphQLSchema): RolePart => {
     const { document, presets } = takePresets(addRoots(parse(sdl, { noLocation: true }), full));
     const schema = buildASTSchema(document, { assumeValidSDL: true });
     const [invalid] = validateSchema(schema);
-    if (invalid !== undefined) return refuse(invalid.message);
+    if (invalid !== undefined) return rejectDefinition(invalid.message);
     for (const type of Object.values(schema.getTypeMap()))
       if (!isIntrospectionType(type) && !isSpecifiedScalarType(type))
         checkType(type, full.getType(type.name) ?? undefined, presets);
@@ -203,7 +208,7 @@ export const buildRolePart = (sdl: string, full: GraphQLSchema): RolePart => {
       [full.getSubscriptionType(), schema.getSubscriptionType()],
     ] as const)
       if (roleRoot && roleRoot.name !== root?.name)
-        refuse(`the root type "${roleRoot.name}" is not a root type of the remote schema`);
+        rejectDefinition(`the root type "${roleRoot.name}" is not a root type of the remote schema`);
     return { schema, presets };
   } catch (error) {
     if (error instanceof RemoteSchemaProblem) throw error;

@@ -29,21 +29,21 @@ import type { Preset, Presets } from "./permissions.ts";
 const convertVariable = (name: string, text: string, type: GraphQLInputType): Json => {
   const nullable = getNullableType(type);
   const namedType = getNamedType(type);
-  const invalid = () => variableInvalid(name, String(type));
+  const presetInvalid = () => variableInvalid(name, String(type));
   if (isListType(nullable) || isInputObjectType(namedType)) {
     try {
       return JSON.parse(text) as Json; // JSON.parse returns JSON
     } catch {
-      throw invalid();
+      throw presetInvalid();
     }
   }
   if (namedType === GraphQLBoolean) {
-    if (text !== "true" && text !== "false") throw invalid();
+    if (text !== "true" && text !== "false") throw presetInvalid();
     return text === "true";
   }
   if (namedType !== GraphQLInt && namedType !== GraphQLFloat) return text;
   const number = Number(text);
-  if (text.trim() === "" || !Number.isFinite(number)) throw invalid();
+  if (text.trim() === "" || !Number.isFinite(number)) throw presetInvalid();
   return number;
 };
 

@@ -23,7 +23,7 @@ import type { GqlField, GqlForward, GqlForwardRequest, GqlRootName } from "../..
 import type { RemoteRequest } from "../requests/client.ts";
 import { buildTransforms, createSurfaceNames, type SurfaceNames } from "./customization.ts";
 import type { RemoteDefinition } from "./definition.ts";
-import { RemoteSchemaProblem, selectionRefused } from "../errors.ts";
+import { RemoteSchemaProblem, selectionRejected } from "../errors.ts";
 import { convertVariables, keepDigits } from "./large-numbers.ts";
 import { createRequests, type ClientCaller, type RemoteRequests, type RequestParts } from "../requests/requests.ts";
 import { createErrorSearch } from "../requests/result-errors.ts";
@@ -31,7 +31,7 @@ import { isAsyncIterable, readUntilAborted } from "../requests/results.ts";
 import type { Subschema, WrapTools } from "./wrap-tools.ts";
 
 /** The part of a remote schema that a role sees, with its names on the surface. */
-export interface RemoteView {
+export interface RemoteRoleSchema {
   readonly schema: GraphQLSchema;
   readonly fields: Readonly<Record<GqlRootName, Readonly<Record<string, GqlField>>>>;
   /** The part of the role in the remote's own names. */
@@ -43,7 +43,7 @@ export interface RemoteView {
   readonly types: readonly GraphQLObjectType[];
 }
 
-interface ViewParts extends RequestParts {
+interface RoleSchemaParts extends RequestParts {
   readonly tools: WrapTools;
 }
 
@@ -114,19 +114,19 @@ const createForward = (
     check: (document, path) => {
       const field = getOperation(document).selectionSet.selections[0];
       if (namespace !== undefined && (field?.kind !== Kind.FIELD || field.selectionSet === undefined))
-        throw selectionRefused(`missing selection set for '${namespace}'`, `${path}.selectionSet`);
+        throw selectionRejected(`missing selection set for '${namespace}'`, `${path}.selectionSet`);
       // the surface itself answers introspection, which a role may be denied
       visit(document, {
         Field: ({ name }) => {
           if (name.value === "__schema" || name.value === "__type")
-            throw selectionRefused(
+            throw selectionRejected(
               `field '${name.value}' not found in type: '${schema.getQueryType()?.name ?? ""}'`,
               path,
             );
         },
       });
       const [error] = validate(schema, convert(document), RULES, { maxErrors: 1 });
-      if (error !== undefined) throw selectionRefused(error.message, path);
+      if (error !== undefined) throw selectionRejected(error.message, path);
     },
     run: async (request: GqlForwardRequest) => {
       const { document, variables } = request;
@@ -179,7 +179,7 @@ const buildFields = (
 };
 
 /** @throws RemoteSchemaProblem if the names do not fit @rule X-RMT-1 X-RMT-5 */
-export const buildView = (parts: ViewParts): RemoteView => {
+export const buildRoleSchema = (parts: RoleSchemaParts): RemoteRoleSchema => {
   const { tools, definition, part } = parts;
   const { customization } = definition;
   const requests = createRequests(parts);

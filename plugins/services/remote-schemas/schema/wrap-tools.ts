@@ -1,7 +1,7 @@
 /** Loads the optional package for remote schemas at its first use. @rule X-RMT-3 */
 import { GraphQLSchema } from "graphql";
 import { importPackage } from "../../../../core/index.ts";
-import { duplicateGraphqlPackage } from "../errors.ts";
+import { graphqlPackageDuplicated } from "../errors.ts";
 
 export type WrapTools = typeof import("@graphql-tools/wrap");
 
@@ -19,9 +19,9 @@ const loadAndCheck = async (): Promise<WrapTools> => {
   try {
     schema = tools.wrapSchema({ schema: new GraphQLSchema({}) });
   } catch {
-    // graphql refuses the objects of its other copy, except in production
+    // graphql rejects the objects of its other copy, except in production
   }
-  if (!(schema instanceof GraphQLSchema)) throw duplicateGraphqlPackage("the package @graphql-tools/wrap");
+  if (!(schema instanceof GraphQLSchema)) throw graphqlPackageDuplicated("the package @graphql-tools/wrap");
   return tools;
 };
 

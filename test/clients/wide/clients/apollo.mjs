@@ -7,10 +7,10 @@ import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { OperationTypeNode } from "graphql";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, equals, eventually, has, place, rejects } from "../checks.mjs";
+import { client as createChecks, equals, eventually, has, place, rejects } from "../checks.mjs";
 
 globalThis.WebSocket ??= WebSocket; // Node 20 has no WebSocket, which the client uses to distinguish errors
-const { check, report } = checksOf("@apollo/client", import.meta.url);
+const { check, report } = createChecks("@apollo/client", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const uri = place.graphqlUrl;
 

@@ -1,7 +1,7 @@
-import { client as checksOf, equals, has, place, rejects } from "../checks.mjs";
+import { client as createChecks, equals, has, place, rejects } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, report } = checksOf("@genql/cli", import.meta.url);
+const { check, report } = createChecks("@genql/cli", import.meta.url);
 const project = openProject({ module: "commonjs", moduleResolution: "node10" }); // the imports of the generated code have no endings
 project.write("package.json", "{}");
 let api;

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { GraphQLClient } from "graphql-request";
-import { client as checksOf, equals, has, place } from "../checks.mjs";
+import { client as createChecks, equals, has, place } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, report } = checksOf("gql.tada", import.meta.url);
+const { check, report } = createChecks("gql.tada", import.meta.url);
 const project = openProject({
   plugins: [{ name: "gql.tada/ts-plugin", schema: "./schema.graphql", tadaOutputLocation: "./graphql-env.d.ts" }],
 });

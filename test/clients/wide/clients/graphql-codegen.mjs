@@ -1,10 +1,10 @@
 import { GraphQLClient } from "graphql-request";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { client as checksOf, equals, has, place } from "../checks.mjs";
+import { client as createChecks, equals, has, place } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, report } = checksOf("@graphql-codegen/client-preset", import.meta.url);
+const { check, report } = createChecks("@graphql-codegen/client-preset", import.meta.url);
 const project = openProject();
 const headers = { "x-hasura-admin-secret": place.secret };
 project.write(
@@ -79,7 +79,7 @@ export const right: VariablesOf<typeof Add> = { film: { title: "x", year: 2000 }
   );
   equals(await project.wrongLines("wrong.ts"), [3, 4, 5]);
 });
-await check("a wrong field in a document is refused", async () => {
+await check("a wrong field in a document is rejected", async () => {
   project.write("use.ts", DOCUMENTS.replace("id title year", "id titel year"));
   const error = await project
     .program("@graphql-codegen/cli", "cjs/bin.js", ["--config", "codegen.json"])

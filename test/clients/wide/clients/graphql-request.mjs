@@ -1,7 +1,7 @@
 import { batchRequests, gql, GraphQLClient, rawRequest, request } from "graphql-request";
-import { client as checksOf, equals, has, place, rejects } from "../checks.mjs";
+import { client as createChecks, equals, has, place, rejects } from "../checks.mjs";
 
-const { check, report } = checksOf("graphql-request", import.meta.url);
+const { check, report } = createChecks("graphql-request", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const FILM = gql`
   query ($id: Int!) {

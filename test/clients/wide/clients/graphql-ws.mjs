@@ -1,9 +1,9 @@
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, equals, eventually, has, place, rejects } from "../checks.mjs";
+import { client as createChecks, equals, eventually, has, place, rejects } from "../checks.mjs";
 import { checkLiveQueries } from "../live-checks.mjs";
 
-const { check, report } = checksOf("graphql-ws", import.meta.url);
+const { check, report } = createChecks("graphql-ws", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const open = (extraOptions = {}) =>
   createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers }, ...extraOptions });

@@ -1,7 +1,7 @@
 import { createNhostClient, withAdminSession } from "@nhost/nhost-js";
-import { client as checksOf, has, place, rejects } from "../checks.mjs";
+import { client as createChecks, has, place, rejects } from "../checks.mjs";
 
-const { check, report } = checksOf("@nhost/nhost-js", import.meta.url);
+const { check, report } = createChecks("@nhost/nhost-js", import.meta.url);
 const admin = createNhostClient({
   graphqlUrl: place.graphqlUrl,
   configure: [withAdminSession({ adminSecret: place.secret })],

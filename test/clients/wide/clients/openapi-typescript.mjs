@@ -1,7 +1,7 @@
-import { client as checksOf, equals, has, place } from "../checks.mjs";
+import { client as createChecks, equals, has, place } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, report } = checksOf("openapi-typescript", import.meta.url, "openapi-typescript, openapi-fetch");
+const { check, report } = createChecks("openapi-typescript", import.meta.url, "openapi-typescript, openapi-fetch");
 const project = openProject();
 const HEAD = `import createClient from "openapi-fetch";
 import type { paths } from "./api.js";

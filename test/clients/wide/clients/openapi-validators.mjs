@@ -1,8 +1,8 @@
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { client as checksOf, equals, has, place } from "../checks.mjs";
+import { client as createChecks, equals, has, place } from "../checks.mjs";
 
-const { check, report } = checksOf(
+const { check, report } = createChecks(
   "@apidevtools/swagger-parser",
   import.meta.url,
   "swagger-parser, openapi-schema-validator",

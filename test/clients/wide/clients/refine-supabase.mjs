@@ -6,9 +6,9 @@ import { client, equals, has, place, rejects } from "../checks.mjs";
 globalThis.WebSocket ??= WebSocket; // as in supabase-js.mjs
 const { check, report } = client("@refinedev/supabase", import.meta.url);
 const data = dataProvider(createClient(place.url, place.editor));
-const idsOf = ({ data: rows }) => rows.map(({ id }) => id);
+const listIds = ({ data: rows }) => rows.map(({ id }) => id);
 const where = async (...filters) =>
-  idsOf(await data.getList({ resource: "films", filters, sorters: [{ field: "id", order: "asc" }] }));
+  listIds(await data.getList({ resource: "films", filters, sorters: [{ field: "id", order: "asc" }] }));
 
 await check("getList: a page with the total", async () =>
   has(
@@ -22,7 +22,7 @@ await check("getList: a page with the total", async () =>
 );
 await check("getList: order", async () =>
   equals(
-    idsOf(
+    listIds(
       await data.getList({
         resource: "films",
         sorters: [{ field: "year", order: "desc" }],
@@ -85,7 +85,7 @@ await check("getOne", async () =>
   has(await data.getOne({ resource: "films", id: 4 }), { data: { title: "Seven Samurai" } }),
 );
 await check("getMany", async () =>
-  equals(idsOf(await data.getMany({ resource: "films", ids: [2, 3] })).sort(), [2, 3]),
+  equals(listIds(await data.getMany({ resource: "films", ids: [2, 3] })).sort(), [2, 3]),
 );
 await check("create", async () =>
   has(await data.create({ resource: "directors", variables: { id: 70, name: "Jean Vigo" } }), {

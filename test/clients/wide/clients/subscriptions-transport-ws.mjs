@@ -1,9 +1,9 @@
 import { SubscriptionClient } from "subscriptions-transport-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, equals, eventually, has, place } from "../checks.mjs";
+import { client as createChecks, equals, eventually, has, place } from "../checks.mjs";
 import { checkLiveQueries } from "../live-checks.mjs";
 
-const { check, report } = checksOf("subscriptions-transport-ws", import.meta.url);
+const { check, report } = createChecks("subscriptions-transport-ws", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const open = (url = place.socketUrl, connectionParams = { headers }, extraOptions = {}) =>
   new SubscriptionClient(url, { reconnect: true, connectionParams, ...extraOptions }, WebSocket);

@@ -1,11 +1,11 @@
 import { QueryClient, QueryObserver } from "@tanstack/query-core";
 import { EventSource } from "eventsource";
 import { createClient } from "graphql-ws";
-import { livePatches, liveRows } from "../../../../dist/plugins/live/patches/client.js";
+import { createGraphqlPatchApplier, createRestPatchApplier } from "../../../../dist/plugins/live/patches/client.js";
 import { WebSocket } from "ws";
-import { client as checksOf, equals, eventually, has, place } from "../checks.mjs";
+import { client as createChecks, equals, eventually, has, place } from "../checks.mjs";
 
-const { check, report } = checksOf("@tanstack/query-core", import.meta.url);
+const { check, report } = createChecks("@tanstack/query-core", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity, retry: false } } });
 queries.mount();
@@ -31,7 +31,7 @@ const LIST = `${place.url}/api/films?select=id,title,year&order=id`;
 const follow = (queryKey, { url, fetch: eventFetch = fetch }) => {
   const events = [];
   const source = new EventSource(url, { fetch: eventFetch });
-  const rows = liveRows();
+  const rows = createRestPatchApplier();
   source.onmessage = ({ data }) => {
     events.push(JSON.parse(data));
     queries.setQueryData(queryKey, rows(data));
@@ -81,7 +81,7 @@ await check("a lost connection: nothing while nothing has changed, then the whol
 await check("a subscription of GraphQL, with patches", async () => {
   const socket = createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers } });
   const events = [];
-  const next = livePatches();
+  const next = createGraphqlPatchApplier();
   const { states, stop } = observed(
     ["socket"],
     () =>

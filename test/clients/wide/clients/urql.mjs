@@ -2,9 +2,9 @@ import { Client, cacheExchange, fetchExchange, subscriptionExchange } from "@urq
 import { persistedExchange } from "@urql/exchange-persisted";
 import { createClient as createSocket } from "graphql-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, equals, eventually, has, place } from "../checks.mjs";
+import { client as createChecks, equals, eventually, has, place } from "../checks.mjs";
 
-const { check, report } = checksOf("@urql/core", import.meta.url);
+const { check, report } = createChecks("@urql/core", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const requests = [];
 const recording = async (url, init) => {

@@ -11,8 +11,8 @@ export const run = async ({ check, report }, { namingConvention, url, socketUrl,
   const data = dataProvider(new GraphQLClient(url, { headers }), options);
   const meta = { fields: ["id", "title", "year"] };
   const byId = [{ field: "id", order: "asc" }];
-  const idsOf = ({ data: rows }) => rows.map(({ id }) => id);
-  const where = async (...filters) => idsOf(await data.getList({ resource: "films", filters, sorters: byId, meta }));
+  const listIds = ({ data: rows }) => rows.map(({ id }) => id);
+  const where = async (...filters) => listIds(await data.getList({ resource: "films", filters, sorters: byId, meta }));
 
   await check("getList: a page with the total", async () =>
     has(await data.getList({ resource: "films", meta, sorters: byId, pagination: { currentPage: 2, pageSize: 2 } }), {
@@ -22,7 +22,7 @@ export const run = async ({ check, report }, { namingConvention, url, socketUrl,
   );
   await check("getList: order", async () =>
     equals(
-      idsOf(
+      listIds(
         await data.getList({
           resource: "films",
           meta,
@@ -37,7 +37,7 @@ export const run = async ({ check, report }, { namingConvention, url, socketUrl,
     "getList: order by a relation",
     async () =>
       equals(
-        idsOf(
+        listIds(
           await data.getList({
             resource: "films",
             meta,
@@ -107,7 +107,7 @@ export const run = async ({ check, report }, { namingConvention, url, socketUrl,
     has(await data.getOne({ resource: "films", id: 4, meta }), { data: { title: "Seven Samurai" } }),
   );
   await check("getMany", async () =>
-    equals(idsOf(await data.getMany({ resource: "films", ids: [2, 3], meta })).sort(), [2, 3]),
+    equals(listIds(await data.getMany({ resource: "films", ids: [2, 3], meta })).sort(), [2, 3]),
   );
   const fields = { fields: ["id", "name", "born"] };
   await check("create", async () =>
