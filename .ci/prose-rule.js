@@ -1,14 +1,35 @@
-/** The lint rule `prose/plain`: the rules of prose.mjs for comments, titles of tests and descriptions of settings. */
+/** The lint rule `prose/plain`: the rules of prose.mjs for comments, titles of tests and descriptions of settings, and
+ *  the form of comments. */
 import { faultsIn } from "./prose.mjs";
 
 const RULE_IDS = /^(?:[A-Z]+(?:-[A-Z0-9]+)+(?: …)? )+/;
+
+/** A directive for a tool, such as `oxlint-disable-next-line`, `@ts-expect-error` or `#!/usr/bin/env node`. */
+const DIRECTIVE = /^\s*(?:eslint-|oxlint-|@(?:ts|vite|runs)-|\/usr\/bin\/)/;
+
+/** A text that consists of examples. */
+const ONLY_CODE = /^(?:`[^`]*`(?:, | and )?)+$/;
+
+const beginsLine = ({ range }, code) => code.slice(code.lastIndexOf("\n", range[0] - 1) + 1, range[0]).trim() === "";
+
+/** Returns the fault in the form of a comment. A comment that begins its line has full sentences. Others are fragments. */
+const findFormFault = (text, isFirst) => {
+  if (!isFirst) return text.endsWith(".") ? "end a comment beside code without a full stop" : undefined;
+  if (text === "") return "begin with a sentence";
+  if (ONLY_CODE.test(text)) return undefined;
+  if (/^[a-z]/.test(text)) return "begin the sentence with a capital letter";
+  return /[.:?!…]\)?$/.test(text) ? undefined : "end the sentence with a full stop";
+};
 
 /** Joins line comments that follow each other. */
 const blocksOf = (comments, code) => {
   const blocks = [];
   for (const comment of comments) {
     const last = blocks.at(-1)?.at(-1);
-    const isNext = last?.type === "Line" && /^\s*\/\/$/.test(code.slice(last.range[1], comment.range[0] + 2));
+    const isNext =
+      last?.type === "Line" &&
+      beginsLine(last, code) &&
+      /^\s*\/\/$/.test(code.slice(last.range[1], comment.range[0] + 2));
     if (isNext) blocks.at(-1).push(comment);
     else blocks.push([comment]);
   }
@@ -19,7 +40,7 @@ const textOf = (comments) =>
   comments
     .map(({ value }) => value.replace(/^\*/, "").replaceAll(/\n\s*\*/g, " "))
     .join(" ")
-    .replace(/@(?:rule|throws|param|returns)\b[\s\S]*/, "");
+    .replace(/@(?:rule|throws|param|returns|see|experimental|deprecated)\b[\s\S]*/, "");
 
 /** The name at the start of a call: `test` of `test.skipIf(…).each(…)(…)`. */
 const startOf = (node) => (node.callee || node.object ? startOf(node.callee ?? node.object) : node.name);
@@ -37,8 +58,14 @@ const plain = {
     const check = (node, text) => faultsIn(text).forEach((message) => report({ node, message }));
     return {
       Program: () => {
-        for (const block of blocksOf(sourceCode.getAllComments(), sourceCode.text))
-          if (!/^\s*(?:oxlint-|@ts-)/.test(block[0].value)) check(block[0], textOf(block));
+        for (const block of blocksOf(sourceCode.getAllComments(), sourceCode.text)) {
+          const [node] = block;
+          if (DIRECTIVE.test(node.value)) continue;
+          const text = textOf(block);
+          check(node, text);
+          const fault = findFormFault(text.trim(), beginsLine(node, sourceCode.text));
+          if (fault !== undefined) report({ node, message: `${fault}: ${text.trim().slice(0, 120)}` });
+        }
       },
       Literal: (node) => {
         const isProse = /settings\.ts$/.test(filename) ? isDescription : isTitle;

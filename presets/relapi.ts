@@ -4,7 +4,7 @@
  */
 export type * from "../core/index.ts";
 export {
-  // presets and their options
+  // Presets and their options.
   CallError,
   compose,
   optionsFromEnvironment,
@@ -12,7 +12,7 @@ export {
   Stage,
   VERSION,
   without,
-  // definitions for plugins and their settings
+  // Definitions for plugins and their settings.
   defineHook,
   definePlugin,
   defineService,
@@ -21,7 +21,7 @@ export {
   requireService,
   settingKinds,
   buildSettingRows,
-  // functions that make errors
+  // Functions that make errors.
   bodyTooLarge,
   buildErrorFields,
   limitExceeded,
@@ -30,16 +30,16 @@ export {
   RelApiError,
   tokenRefused,
   urlTooLong,
-  // optional packages, which bundlers do not see
+  // Optional packages, which bundlers do not see.
   importPackage,
-  // requests and responses
+  // Requests and responses.
   buildJsonAnswer,
   createCurrentOriginPolicy,
   createFieldsLogger,
   decodeUtf8Header,
   requestSignal,
   transactionSignal,
-  // functions of the model
+  // Functions of the model.
   findBaseType,
   findColumn,
   matchesType,
@@ -48,7 +48,7 @@ export {
   findRelation,
   findRoutines,
   getVisibility,
-  // functions of plans
+  // Functions of plans.
   compareColumn,
   mapPlan,
   defineQuestion,
@@ -56,7 +56,7 @@ export {
   restrictRows,
   visitPlan,
   explainProgram,
-  // functions that build SQL
+  // Functions that build SQL.
   getBoundValue,
   catalogText,
   ident,
@@ -66,7 +66,7 @@ export {
   sql,
   toStatement,
   value,
-  // functions for JSON
+  // Functions for JSON.
   arrayLiteral,
   isJsonObject,
   isNestedDeeper,

@@ -20,7 +20,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       }),
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
-  // parts by kind
+  // The parts by kind.
   const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs;
   const findPluginName = (part: object): string => owners.get(part) ?? "core";
   checkSpecs(specs, { getPluginName: findPluginName });

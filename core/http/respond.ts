@@ -24,9 +24,9 @@ export const writeAnswer = (
   unread: UnreadTracker,
 ): number => {
   const { status, headers } = answer;
-  // a 205 needs a length of 0
+  // A 205 needs a length of 0.
   const answerBody = status === 205 ? undefined : answer.body;
-  // Node takes three times as long to write a long string as bytes
+  // Node takes three times as long to write a long string as bytes.
   const body =
     typeof answerBody === "string" && answerBody.length > MAX_TEXT_LENGTH ? Buffer.from(answerBody) : answerBody;
   const headerList: string[] = [];
@@ -43,7 +43,7 @@ export const writeAnswer = (
     response.flushHeaders();
     answer.stream(response);
   } else if (hasNoBody || body === undefined) response.end();
-  // Node writes headers, which are Latin-1, in the encoding of a string that is sent with them
+  // Node writes headers, which are Latin-1, in the encoding of a string that is sent with them.
   else if (typeof body === "string" && bytes === body.length) response.end(body, "latin1");
   else
     response.end(

@@ -18,7 +18,7 @@ const CLAIMS = defineQuestion("session claims", ({ session }: SessionSource) => 
 const CLAIMS_TEXT = defineQuestion("session claims text", ({ session }: SessionSource) => session.claimsText);
 const VARIABLE_NAMES = defineQuestion(
   "session variable names",
-  // `Object.keys` would read the variables of an observed session, whose values would become part of the key
+  // `Object.keys` would read the variables of an observed session, whose values would become part of the key.
   ({ session }: SessionSource) => Reflect.ownKeys(session.variables) as string[], // variables have no symbols as keys
   planKey,
 );

@@ -26,7 +26,7 @@ export const createPluginContext = (
     },
     addOptionSource: (source) =>
       sharedContext.addOptionSource({ ...source, read: withOrigin(plugin, "addOptionSource.read", source.read) }),
-    // the results are not awaited, and one error must not stop the other listeners
+    // The results are not awaited, and one error must not stop the other listeners.
     beforeModel: (listener) => sharedContext.beforeModel(logErrors(plugin, "beforeModel", logger, listener)),
     onModel: (listener) => sharedContext.onModel(logErrors(plugin, "onModel", logger, listener)),
     onClose: (listener) => sharedContext.onClose(logErrors(plugin, "onClose", logger, listener)),

@@ -69,7 +69,7 @@ interface RemoteKeysParts {
  *  repeated after 5 seconds, and later after up to a minute. @rule G-AUTH-11
  *  R-AUT-14 */
 export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
-  // without user, password and query, which may contain secrets
+  // The URL lacks user, password and query, which may contain secrets.
   const safeUrl = `${url.origin}${url.pathname}`;
   const { address, headers } = splitCredentials(url);
   const abortController = new AbortController();

@@ -29,7 +29,7 @@ export interface GqlTypeExtension {
 /** Returns the extension of a type, or undefined for types that the builder did not make. @experimental */
 export const getTypeExtension = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
-  // only the type builder writes the extension
+  // Only the type builder writes the extension.
 ): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined;
 
 /** A field of a GraphQL type: its definition and its part. */

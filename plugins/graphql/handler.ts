@@ -16,7 +16,7 @@ export const createPostHandler = <Raw extends PostedRequest>(
   answer: (raw: Raw) => Promise<HandlerResponse>,
 ): ((raw: Raw) => Promise<HandlerResponse>) => {
   const handle = createHandler<Raw>({
-    // variables may hold numbers as text with all their digits
+    // Variables may hold numbers as text with all their digits.
     parseRequestParams: ({ raw }) => raw.request as RequestParams,
     onSubscribe: ({ raw }) => answer(raw),
   });

@@ -54,7 +54,7 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
 
 /** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
 const checkVariables = (bytes: number, body: Json, limits: Limits): void => {
-  // `readRequest` has accepted the requests
+  // `readRequest` has accepted the requests.
   const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[];
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes - documents > limits.maxVariablesBytes) throw variablesTooLarge(limits, "$.variables");

@@ -56,7 +56,7 @@ const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "sele
 const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
   Array.isArray(raw)
     ? new Set(
-        // the set has only names of root fields
+        // The set has only names of root fields.
         raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
       )
     : undefined;
@@ -76,7 +76,7 @@ interface PermissionBuilder extends PermissionContext {
 }
 
 const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
-  // `isEmptyFilter` returns true for undefined
+  // `isEmptyFilter` returns true for undefined.
   isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation);
 
 /** Reads a required key, because an omitted key must not grant anything. */
@@ -183,7 +183,7 @@ const buildWritePermission = (
 ): WritePermission => {
   logUnknownKeys(raw, WRITE_KEYS[operation], location, builder.logUnknownKey);
   const { relation } = table;
-  // rows that a service should validate first must not be written unvalidated
+  // Rows that a service should validate first must not be written unvalidated.
   if (!isEmptyFilter(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
   if (!relation.writable[operation])
     throw new InconsistentMetadata("the database does not support this write on the relation");
@@ -238,7 +238,7 @@ export const buildPermissions = (
         if (role === undefined) continue;
         const location = `table ${table.relation.name}: ${operation} permission of ${role}: `;
         const permission = readObject(readObject(raw)["permission"]);
-        // even an inconsistent permission makes the role one of the metadata
+        // Even an inconsistent permission makes the role one of the metadata.
         const entry = findOrCreatePermissions(role, nameKey(table.relation));
         if (operation in entry) {
           builder.logIgnored(`${location}listed twice; using the first one`);

@@ -117,7 +117,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     checkJoinColumns(relationship);
     if (junction === undefined) return;
     const select = findSelectPermission(junction.relation);
-    // a filter on the rows of the junction would have to be part of the join
+    // A filter on the rows of the junction would have to be part of the join.
     if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
   }
 
@@ -126,7 +126,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     const select = findSelectPermission(relation);
     const isWritten = "written" in read.from;
     if (select === undefined) {
-      // a caller may count the rows that it has written without reading them
+      // A caller may count the rows that it has written without reading them.
       if (isWritten && !checksNames) return read;
       throw permissionDenied("table", relation.name);
     }
@@ -154,7 +154,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     });
     const next: Read = { ...read, output: outputs };
     if (isWritten) return next; // the filter and the limit do not apply to written rows (G-INS-5)
-    // a limit applies to lists (G-PRM-8)
+    // A limit applies to lists (G-PRM-8).
     const cappedRead: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne
         ? next

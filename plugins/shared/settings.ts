@@ -41,7 +41,7 @@ const originList = listOf("origins");
 
 const ORIGIN_FORMS = "origins such as https://app.example or https://*.app.example, without a path";
 
-/** @rule R-COR-4 */
+/** The kind of a setting that lists origins. @rule R-COR-4 */
 const origins: SettingKind<readonly string[]> = {
   accepts: `${ORIGIN_FORMS}, separated by commas, or *`,
   parse: (value) => {

@@ -1,4 +1,4 @@
-/** The command line on a server: requests, output, and how the process ends. docs/reference/command-line.md */
+/** The command line on a server: requests, output, and how the process ends (docs/reference/command-line.md). */
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -28,7 +28,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
   });
 
-  // without the file, the server would log the start of the embedded database; without --port, its address
+  // Without the file, the server would log the start of the embedded database; without --port, its address.
   test.each([
     [
       "settings.json",

@@ -242,7 +242,7 @@ describe.skipIf(!capabilities.realServer)("locked tables", () => {
     });
     for (const [i, answer] of (await Promise.all(reads.slice(3))).entries())
       expect(answer.json()).toEqual([{ free: `word ${i + 1}` }]);
-    // the waiting reads hold no lock on tables that they have read
+    // The waiting reads hold no lock on tables that they have read.
     await database.query("alter table crowd.other add column if not exists more int");
     await client.query("commit");
     for (const [i, answer] of (await Promise.all(reads.slice(0, 3))).entries())

@@ -396,7 +396,7 @@ describe("the standalone server", () => {
       await server.untilPrinted(/Try:/);
       const port = portOf(server);
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
-      // a worker that ends before it listens would end them all
+      // A worker that ends before it listens would end them all.
       const metrics = async (): Promise<string> => (await get({ port: adminPort, path: "/metrics" })).body;
       await until(async () => /^relapi_workers 2$/m.test(await metrics()), "two workers listen");
       const workers = (): readonly number[] =>

@@ -235,7 +235,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 the database waits for a client that does not read, and the client later receives everything", async () => {
     const clients = [ask(api.port, LONG_QUERY), ask(api.port, LONG_QUERY), ask(api.port, NOISE, GZIP)];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // data without backpressure would have arrived before these other long responses are complete
+    // Data without backpressure would have arrived before these other long responses are complete.
     for (let i = 0; i < 3; i++)
       expect((await api.post("/v1/graphql", { body: { query: crates }, headers: admin })).status).toBe(200);
     const figures = await api.metrics();

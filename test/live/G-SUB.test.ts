@@ -419,7 +419,7 @@ describe("errors", () => {
     const isUnread = (): boolean => counters.get("unread-bytes") > 0;
     await until(async () => {
       await api.sql("update public.wide set filler = repeat($1, 2000000)", [String(count++ % 10)]);
-      // a live query whose result waits for the client stays due
+      // A live query whose result waits for the client stays due.
       await until(() => isUnread() || counters.get("live-queries-due") === 0, "the result is sent, or waits");
       return isUnread();
     }, "results wait for the client");

@@ -1060,7 +1060,7 @@ describe("beside other plugins", () => {
       },
     );
     const conventionApi = await startApi({ ...settings, metadata: convention });
-    // its metadata has no relationship
+    // Its metadata has no relationship.
     expect((await schemaOf(conventionApi)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty(
       "_related",
     );

@@ -237,7 +237,7 @@ describe("unread responses", () => {
     const turnClock = takeClock();
     const stuckClients = [openPaused(api), openPaused(api)];
     const slowClient = openPaused(api);
-    // the client reads every three seconds, and enough for the system to accept more bytes from the server
+    // The client reads every three seconds, and enough for the system to accept more bytes from the server.
     for (let expectedLength = 4 * MIB; expectedLength < 16_000_000; expectedLength += 4 * MIB) {
       slowClient.socket.resume();
       await until(() => slowClient.received().length >= expectedLength, "a piece of the answer");
@@ -561,7 +561,7 @@ describe("several request bodies", () => {
         body: gzipSync(call(bytes)),
       });
     expect((await send("/rpc/size", 2_000_000)).text).toBe("2000000");
-    // sends most of a body and then stops
+    // This client sends most of a body and then stops.
     const unfinishedRequest = open(
       api.port,
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,

@@ -64,7 +64,7 @@ test("R-AUT-14 G-AUTH-22 R-AUT-14a a new key is accepted with its first token, a
   turnClock();
   answer = setOf(1, 2);
   expect(await graphqlOf(tokenOf(2))).toBeUndefined();
-  // this includes tokens that were verified before
+  // This includes tokens that were verified before.
   expect([await statusOf(old), await graphqlOf(old), await statusOf(tokenOf(0))]).toEqual([401, "invalid-jwt", 401]);
   expect([await statusOf(tokenOf(1)), await statusOf(tokenOf(2))]).toEqual([200, 200]);
 });
@@ -111,14 +111,14 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and
     turnClock(1);
   }
   await goesOn();
-  // a valid token does not wait for the fetch that the flood awaits
+  // A valid token does not wait for the fetch that the flood awaits.
   let release: () => void = () => undefined;
   answer = (response) => void (release = () => setOf(1, 2)(response));
   turnClock();
   await until(() => fetches === 5, "the flood causes a fetch");
   expect(await statusOf(tokenOf(1))).toBe(200);
   release();
-  // a new key is published during the flood
+  // A new key is published during the flood.
   await goesOn();
   answer = setOf(1, 2, 3);
   expect(await statusOf(tokenOf(3))).toBe(401);

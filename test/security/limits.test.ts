@@ -816,7 +816,7 @@ describe("GraphQL", () => {
     expect(
       await refusedSoon((n) => `{"query":"{ artist { id } }","variables":${nest(n, '{"a":', "}", "1")}}`, 100_000),
     ).toBe("the request is nested deeper than 500 levels");
-    // fragments that double forty times
+    // These fragments double forty times.
     const bomb = `{ ...F0 } ${list(40, (i) => `fragment F${i} on query_root { ...F${i + 1} ... on query_root { ...F${i + 1} } }`, " ")} fragment F40 on query_root { __typename }`;
     expect(await messageOf(asBody(bomb))).toBe("the operation has more than 1000 root fields");
   });
@@ -860,7 +860,7 @@ describe("GraphQL", () => {
     const tags = (n: number) => Array.from({ length: 10 * n }, (_, i) => `t${i}`);
     const query = (n: number, declarations: string) =>
       `query (${declarations}) { album(where: {_or: [${uses(n)} {unknown: {}}]}) { id } }`;
-    // the last condition is refused after the lists have been converted
+    // The last condition is refused after the lists have been converted.
     const errorMessage = "field 'unknown' not found in type: 'album_bool_exp'";
     const answer = await askInLinearTime(
       (n) => post(usualGraphql, asBody(query(n, "$ids: [Int!] $tags: [String!]"), { ids: ids(n), tags: tags(n) })),
@@ -972,7 +972,7 @@ describe("batches", () => {
       );
       outgoing.on("error", reject).end(body);
     });
-    // a client that reads gets all of its responses, although its request was later
+    // A client that reads gets all of its responses, although its request was later.
     expect(names((await api.post("/v1/graphql", { headers, body })).json())).toEqual(inOrder);
     expect(runs).toBeLessThan(2 * ENTRIES);
     const chunks: Buffer[] = [];

@@ -47,7 +47,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
   const problems: string[] = [];
   const note = (line: string, fields?: unknown): void => {
-    // a busy machine may miss the heartbeat of the connection
+    // A busy machine may miss the heartbeat of the connection.
     if (line !== "lost the connection for notifications") problems.push(`${line} ${JSON.stringify(fields)}`);
   };
   const api = await startWithWebhooks({

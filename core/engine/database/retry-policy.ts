@@ -34,7 +34,7 @@ export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATT
   if (count > MAX_COUNT) return undefined;
   if (loss.isOpening) {
     if (loss.isReplica) return { ...attempts, count, pauseMs: 0 };
-    // a retry helps if the server ended the session during the login; an absent server would still be absent
+    // A retry helps if the server ended the session during the login; an absent server would still be absent.
     return hasEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;

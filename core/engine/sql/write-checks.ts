@@ -41,7 +41,7 @@ const compileCheck = (
   const allHold = (condition: Sql, from: Sql): Sql =>
     sql`(select coalesce(bool_and(coalesce(${condition}, false)), true) from ${from})`;
   if (updatedRows === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
-  // the row has only the columns of the relation, because functions of the row accept no others
+  // The row has only the columns of the relation, because functions of the row accept no others.
   const upsertedRow = compiler.alias("_u");
   const columns = join(relation.columns.map(({ name }) => ident(upsertedRow, name)));
   return allHold(

@@ -201,7 +201,7 @@ function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; re
     for (const { length } of parts) end += length;
     return { end, isSynced };
   });
-  // a Buffer in a shared pool cannot be transferred
+  // A Buffer in a shared pool cannot be transferred.
   const bytes = new Uint8Array(Buffer.concat(groups.flatMap(({ parts }) => parts)));
   return { bytes, groups: ends };
 }

@@ -11,7 +11,7 @@ import {
 import type { createAclReader } from "./privileges.ts";
 import { bindNames, compileSchemaSet, type AdditionalObjects } from "./chosen-relations.ts";
 
-/** i IN, o OUT, b INOUT, v VARIADIC, t TABLE */
+/** The letters mean: `i` IN, `o` OUT, `b` INOUT, `v` VARIADIC, `t` TABLE. */
 type Mode = "i" | "o" | "b" | "v" | "t";
 
 export interface RoutineRow {

@@ -178,7 +178,7 @@ const buildLiveCall = (
   };
   return {
     program,
-    // a join is an index of `joins`
+    // A join is an index of `joins`.
     text: (body) => field.text(read(body ?? "null"), (join, object) => writeJson(readKeys(field.joins[join]!, object))),
     complete: field.joins.length === 0 ? undefined : complete,
     convertError: (error) => {

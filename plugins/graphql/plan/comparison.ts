@@ -44,7 +44,7 @@ export const planComparison = (
   const predicates: Predicate[] = [];
   readObject(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
-    // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
+    // With `v1BooleanNullCollapse`, a null comparison counts as omitted. @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member))) return;
     if (part?.kind === "cast") predicates.push(...planCast(planner, member, leftOperand));
     else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, leftOperand, value));
@@ -150,7 +150,7 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
     for (const value of items) texts.push(coerceColumn(item, value, path));
   } catch {
     const at = texts.length;
-    // the coercion throws the same error again, now with the path
+    // The coercion throws the same error again, now with the path.
     texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`));
   }
   return texts;

@@ -44,7 +44,7 @@ const orderArguments = (
       list.push({ name: parameter.name, ...argument });
     }
   });
-  // the compiler passes the row as the first argument in any case
+  // The compiler passes the row as the first argument in any case.
   return list[0] === ROW_ARGUMENT ? list.slice(1) : list;
 };
 

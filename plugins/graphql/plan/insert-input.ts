@@ -66,7 +66,7 @@ export const readRow = (planner: Planner, locatedInput: LocatedInput): InputRow 
     if (part?.kind === "column") cells.push(readCell(planner, member, part.column, part.value));
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", member.path);
     else if (part?.kind === "relationship") {
-      // nested data that is null counts as omitted @rule G-NST-7
+      // Nested data that is null counts as omitted. @rule G-NST-7
       if (isNull(openVariable(planner, member))) return;
       const { relationship, target } = part;
       const isBefore =

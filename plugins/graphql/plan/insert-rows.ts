@@ -34,7 +34,7 @@ export const buildPayloadRows = (
     const apply = findInputFunction(value);
     return [{ name: column.name, ...(apply && { apply }) }];
   });
-  // if every row has all columns, rows need not be compared one by one
+  // If every row has all columns, rows need not be compared one by one.
   const isComplete = rows.every((row) => row.cells.length === valueTypes.size);
   return { payload, shape, columns, missing: isComplete ? "null" : "default" };
 };

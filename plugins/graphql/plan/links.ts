@@ -140,7 +140,7 @@ export const separateLinks = (
     { as, node, selections }: CollectedField,
     setPath: string,
   ): { readonly nodes: readonly FieldNode[]; readonly tree: LinkTree | undefined } => {
-    // a selection on an interface is repeated for the object types that fragments name
+    // A selection on an interface is repeated for the object types that fragments name.
     if (++fieldCount > options.maxDocumentFields) throw tooMany(options, "maxDocumentFields", "fields");
     const name = node.name.value;
     const path = appendKey(setPath, name);
@@ -150,7 +150,7 @@ export const separateLinks = (
       const members = listMembers(part);
       const selectedField: SelectedField = { as, name, node, field: definition, part, path, selections };
       const number = links.push({ ...planLink(planner, selectedField, part), as, members }) - 1;
-      // the member of a link without members says only that the object has the link
+      // The member of a link without members says only that the object has the link.
       const names = members.length === 0 ? ["__typename"] : members;
       return {
         nodes: names.map((member, i) => ({

@@ -26,7 +26,7 @@ export const planLoad = (planner: Planner, selectedField: SelectedField, part: C
     return {
       origin,
       path,
-      // the selection contains only JSON
+      // The selection contains only JSON.
       key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]),
       run: async (rows, context) =>
         checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map((result) =>

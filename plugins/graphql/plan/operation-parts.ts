@@ -22,7 +22,7 @@ export const planCall = (
   part: CallPart,
   { calls, steps }: OperationParts,
 ): GqlOutput => {
-  // the functions of a query run at the same time
+  // The functions of a query run at the same time.
   const afterSteps = planner.operation === "mutation" && steps.length > 0 ? steps.length : undefined;
   return {
     as: selectedField.as,

@@ -206,7 +206,7 @@ const addText = (reads: PendingReads, as: string, text: string, selectedField: S
 
 const addMetaField = (reads: PendingReads, selectedField: SelectedField): void => {
   const { schema } = reads.planner;
-  // the metadata can close introspection for a role @rule G-INT-9
+  // The metadata can close introspection for a role. @rule G-INT-9
   if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
   closeBundle(reads);
   reads.outputs.push(planMetaField(reads.planner, selectedField));

@@ -39,7 +39,7 @@ const planInRequestOrder = (
 };
 
 const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
-  // an ordering that is null counts as omitted @rule G-ORD-4
+  // An ordering that is null counts as omitted. @rule G-ORD-4
   if (isNull(openVariable(planner, member))) return [];
   switch (part.kind) {
     case "column":

@@ -91,7 +91,7 @@ export interface Planner extends InputContext {
   readonly loads: Map<Output, LoadTemplate>;
   /** The reads of rows that belong to results of functions. */
   readonly joins: JoinTemplate[];
-  // the files of these functions import files that call them
+  // The files of these functions import files that call them.
   readonly planJoin: PlanJoin;
   readonly planRow: PlanRow;
 }

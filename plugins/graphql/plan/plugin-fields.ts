@@ -58,7 +58,7 @@ const readArguments = (planner: Planner, selectedField: SelectedField): Readonly
     const value = defaultValue as Json; // the plugin wrote the default value
     args.set(name, { leaf: { fixed: value }, readValue: () => value });
   }
-  // `list` reads the arguments that have a part
+  // `list` reads the arguments that have a part.
   visitArguments(planner, selectedField, (argument) => {
     if (argument.part === undefined) args.set(argument.name, readArgument(planner, argument));
   });

@@ -21,7 +21,7 @@ const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expr
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", value: expression };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", value: expression };
-  // by the naming convention, the names of enum values are the keys in upper case (G-NAM-8)
+  // By the naming convention, the names of enum values are the keys in upper case (G-NAM-8).
   if (value.enumTable?.values.some((enumValue) => enumValue.name !== enumValue.key))
     return { kind: "apply", function: "upper", value: expression };
   return isStringified(planner, value) ? { kind: "cast", value: expression, type: "text" } : expression;
@@ -51,7 +51,7 @@ const planJsonPath = (planner: Planner, argument: GivenArgument): readonly PathK
 const bindPath = (planner: Planner, locatedInput: LocatedInput): number =>
   bindLeaf(planner, locatedInput, false, (value) => {
     const { input, path } = locatedInput;
-    // a null variable means the whole value, like an omitted argument
+    // A null variable means the whole value, like an omitted argument.
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string")

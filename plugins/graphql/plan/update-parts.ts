@@ -58,7 +58,7 @@ const planOperand = (
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
   const part = getFieldPart(member.field);
   if (part?.kind !== "update-column") return undefined;
-  // null is refused for operands that are lists themselves (keys of a path), not for a column's array
+  // Null is refused for operands that are lists themselves (keys of a path), not for a column's array.
   if (refusesNull && part.value.element !== undefined) {
     return {
       column: part.column,

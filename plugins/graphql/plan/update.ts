@@ -46,7 +46,7 @@ export const planUpdateMany = (
       updates.push({ planner: stepPlanner, planStep: planParts(stepPlanner, relation, parts, item.path) });
     }
   });
-  // the selection is checked even if there is nothing to update
+  // The selection is checked even if there is nothing to update.
   if (updates.length === 0) planResponse(planner, selectedField);
   return updates.map(({ planner: stepPlanner, planStep }) => planStep(planResponse(stepPlanner, selectedField)));
 };

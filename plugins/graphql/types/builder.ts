@@ -172,7 +172,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     make: (spec: GqlTypeSpec) => Type,
   ): Type | undefined => {
     const entry = types.get(spec.name);
-    // the same spec has the same kind of type
+    // The same spec has the same kind of type.
     if (entry !== undefined) return isSameSpec(entry.spec, spec) ? (entry.type as Type | undefined) : undefined;
     const owner = typeOwners.get(spec.name);
     if (
@@ -181,7 +181,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     )
       return undefined;
     const type = make(spec);
-    // tables may refer to each other, so the type is registered before its fields are built
+    // Tables may refer to each other, so the type is registered before its fields are built.
     types.set(spec.name, { spec, type });
     if (spec.isOptional !== true || hasFields(spec)) return type;
     types.set(spec.name, { spec, type: undefined });
@@ -238,13 +238,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const buildGraphqlType = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
-    // the name of the enum may belong to another type
+    // The name of the enum may belong to another type.
     if (value.element === undefined) return buildNamedType(value) ?? GraphQLString;
-    // a scalar, enum or list, each of which may be null
+    // The type is a scalar, enum or list, each of which may be null.
     return wrapList(buildGraphqlType(value.element) as GraphQLScalarType);
   };
 
-  // other plugins that change plans may hide rows
+  // Other plugins that change plans may hide rows.
   const isRewritten = hooks.transformPlan.taps.some(
     ({ name, keepsRows }: { readonly name: string } & PlanTap) => name !== "metadata-permissions" && keepsRows !== true,
   );
@@ -415,7 +415,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         const fields = yield* builder.buildRootFields(context, () => iterateParts(context));
         preparedFields.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
-        // this access marks the root as used
+        // This access marks the root as used.
         if (schema[name] !== undefined) yield* registerObject(spec)?.makeFields() ?? [];
       }
     },

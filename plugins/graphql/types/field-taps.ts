@@ -42,7 +42,7 @@ const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind ===
 export const mergeFields = (fields: GqlFields, addedFields: GqlFields): GqlFields => {
   const mergedFields: Record<string, GqlField> = { ...fields };
   for (const name in addedFields)
-    // the name is a key of the object
+    // The name is a key of the object.
     if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) mergedFields[name] = addedFields[name]!;
   return mergedFields;
 };

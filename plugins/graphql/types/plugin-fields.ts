@@ -162,7 +162,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         const addedFields: Record<string, GqlField> = {};
         for (const part of parts()) {
           const partFields = (tap.fn as FieldTap)(noFields, part); // the type of a tap of this hook
-          // the name is a key of the object
+          // The name is a key of the object.
           for (const name in partFields) if (!Object.hasOwn(addedFields, name)) addedFields[name] = partFields[name]!;
           yield;
         }

@@ -202,7 +202,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       case "want":
         if (role !== "leading") return;
         followers.recordFollower(sender, message[2] ?? {});
-        // the sender may have followed this leader before the unsent changes
+        // The sender may have followed this leader before the unsent changes.
         if (hasUnsentChanges) epoch++;
         hasUnsentChanges = false;
         return publish(["lead", epoch]);

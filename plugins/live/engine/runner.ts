@@ -263,7 +263,7 @@ export const createRunner = (context: PluginContext): Runner => {
       // The indexes exist, because they are indexes of `entries`.
       const [otherEntries, otherHashes] = [otherIndexes.map((i) => entries[i]!), otherIndexes.map((i) => hashes[i])];
       for (const [at, answer] of (await runMultiplexed(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
-        answers[otherIndexes[at]!] = answer; // This index exists, because the list has one index for each answer.
+        answers[otherIndexes[at]!] = answer; // this index exists, because the list has one index for each answer
       return answers;
     },
   };

@@ -31,7 +31,7 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
     timer = setTimeout(beatNextSlot, computePeriodMs(count, periodMs) / SLOT_COUNT);
   };
   const beatNextSlot = (): void => {
-    wait(); // The timer starts before the beats, so that their duration does not accumulate.
+    wait(); // the timer starts before the beats, so that their duration does not accumulate
     position = (position + 1) % SLOT_COUNT;
     for (const member of slots[position] ?? []) member.beat();
   };

@@ -123,7 +123,7 @@ const readField = (name: string, raw: JsonObject, findType: FindType): NativeFie
 const NAME_BYTES = 63;
 
 const readNested = (name: string, raw: JsonObject, model: string): NestedField => {
-  // the name becomes an output name of a statement
+  // The name becomes an output name of a statement.
   if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw excludedError(`"${name}" is not a valid name`);
   return { name, model, isArray: readType(raw["type"]).isArray, ...readDescription(raw["description"]) };
 };
@@ -146,7 +146,7 @@ const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalMode
     const columnNames = columns === "*" ? [...fieldNames] : readList(columns).map((column) => readText(column) ?? "");
     const unknown = columnNames.find((column) => !fieldNames.has(column));
     if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
-    // a missing filter must not grant access to every row
+    // A missing filter must not grant access to every row.
     if (!isJsonObject(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(columnNames), filter }] as const;
   });
@@ -237,7 +237,7 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
       if (!hasColumn(target.returns, targetColumn))
         return `relationship ${name}: "${targetColumn}" is not a column of "${model}"`;
     }
-    // a nested field takes the arguments of its target query
+    // A nested field takes the arguments of its target query.
     const first = [...queries.values()].find((nativeQuery) => nativeQuery.returns === returns);
     if (first?.relationships.get(name)?.target !== relationship.target)
       return `relationship ${name}: another native query of "${returns.name}" leads elsewhere`;

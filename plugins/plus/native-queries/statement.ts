@@ -231,7 +231,7 @@ const compileRows = (
     ...(parent?.columns ?? []).map(
       ([parentColumn, column]) => sql`${ident(alias, column)} = ${ident(parent?.alias ?? "", parentColumn)}`,
     ),
-    // the query's own columns are all needed, whichever of them the role may read
+    // The query's own columns are all needed, whichever of them the role may read.
     ...(isAdmin || permission === undefined
       ? []
       : [
@@ -271,7 +271,7 @@ const compileRows = (
     : sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(${row}.*)), '[]') as body from ${rows}`;
 };
 
-/** @throws RelApiError */
+/** Builds the program that runs a native query. @throws RelApiError */
 export const buildProgram = (
   query: NativeQuery,
   { arguments: args, session, selection }: NativeRequest,

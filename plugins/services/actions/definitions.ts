@@ -100,7 +100,7 @@ const readName = (raw: JsonObject, key = "name"): string => {
   return name;
 };
 
-/** @throws Error if the name is not valid */
+/** Returns the name and the description of a definition. @throws Error if the name is not valid */
 export const readDescribed = (raw: JsonObject, key = "name"): DescribedName => ({
   name: readName(raw, key),
   description: readText(raw["description"]),
@@ -247,7 +247,8 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
  *  including a prefix. */
 const MAX_ASYNCHRONOUS_LENGTH = 100;
 
-/** @throws Error with the reason for leaving an asynchronous action out @rule X-ACT-12 */
+/** Checks that an action can be asynchronous. @throws Error with the reason for leaving an asynchronous action out
+ *  @rule X-ACT-12 */
 export const checkAsynchronous = (
   { name, root }: ActionField,
   types: CustomTypes,
@@ -255,7 +256,7 @@ export const checkAsynchronous = (
 ): void => {
   if (root !== "mutation") throw excludedError("only mutations can be asynchronous");
   if (!hasQueue) throw excludedError("asynchronous actions need the plugin events");
-  // the result has a type of this name
+  // The result has a type of this name.
   if (types.has(name) || takenTypes.has(name)) throw excludedError("a type has that name in GraphQL");
   if (name.length > MAX_ASYNCHRONOUS_LENGTH)
     throw excludedError(`its name has more than ${MAX_ASYNCHRONOUS_LENGTH} characters`);

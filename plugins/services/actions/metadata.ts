@@ -69,13 +69,14 @@ const listUnknownKeys = (raw: JsonObject): readonly string[] => [
   ),
 ];
 
-/** @throws Error with the reason for leaving the action out */
+/** Returns the action that an entry of the metadata defines.
+ *  @throws Error with the reason for leaving the action out */
 const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
   const definition = readObject(raw["definition"]);
   const field = readActionField(raw, types, surroundings);
   const kind = definition["kind"] ?? "";
   const isAsynchronous = kind === "asynchronous";
-  // Hasura exports an empty kind for queries
+  // Hasura exports an empty kind for queries.
   if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw excludedError("its kind is unknown");
   if (isAsynchronous) checkAsynchronous(field, types, surroundings);
   const handler = readText(definition["handler"]);

@@ -29,7 +29,8 @@ const readTable = (raw: JsonObject): QualifiedName => {
   return { schema: readText(parts["schema"]) ?? "public", name: readText(parts["name"]) ?? "" };
 };
 
-/** @throws Error with the reason for leaving the relationship out */
+/** Returns the relationship that an entry of a custom type defines.
+ *  @throws Error with the reason for leaving the relationship out */
 const readRelationship = (raw: JsonObject, owner: RelationshipOwner): TypeRelationship => {
   const describedName = readDescribed(raw);
   if (owner.fields.some(({ name }) => name === describedName.name))

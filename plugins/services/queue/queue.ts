@@ -7,7 +7,7 @@ import { QUEUE_SCHEMA } from "./schema.ts";
 
 type Worker = typeof import("graphile-worker");
 
-/** @throws RelApiError `preset` if the package is missing */
+/** Loads the package that runs the jobs. @throws RelApiError `preset` if the package is missing */
 export const loadWorker = async (): Promise<Worker> =>
   (await importPackage("graphile-worker", "job-queue", "graphile-worker@0.16")) as Worker;
 
@@ -22,7 +22,7 @@ const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): Ins
 const openPool = async (connectionString: string, max: number): Promise<Pool> => {
   const { default: pg } = await import("pg");
   const pool = new pg.Pool({ connectionString, max });
-  // graphile-worker or the failing statement reports these errors
+  // Either graphile-worker or the failing statement reports these errors.
   const ignore = (): void => undefined;
   pool.on("error", ignore);
   pool.on("connect", (client) => client.on("error", ignore));
@@ -79,7 +79,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   setMaxListeners(0, controller.signal); // all running jobs have the same signal
   const events: WorkerEvents = new EventEmitter();
   events.on("worker:create", ({ worker: createdWorker }) => {
-    // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
+    // No other worker takes the place of one that has failed, and graphile-worker would print the stack of the error.
     createdWorker.promise = createdWorker.promise.catch((error: unknown) => lose(getErrorMessage(error)));
   });
   const runnerPromise = worker.run({

@@ -43,7 +43,7 @@ export const sendEvent = async (
     signal,
   });
   const { status, headers: answerHeaders } = answer;
-  // PostgreSQL stores no NUL in a text
+  // PostgreSQL stores no NUL in a text.
   const response = transformAnswer(answer, original, transforms).replaceAll("\u0000", "").slice(0, MAX_LOGGED_LENGTH);
   if (status >= 200 && status < 300) return { status, response };
   const retryAfterSeconds = readRetryAfter(answerHeaders["retry-after"]);

@@ -95,7 +95,7 @@ export const createConflictCheck = (local: LocalNames): ConflictCheck => {
         if (!isScalarType(type) && isLocalType(name, local))
           throw new RemoteSchemaProblem(`a type of a table has the name "${name}" too`);
         const knownType = typesByName.get(name);
-        // an equal definition causes no conflict
+        // An equal definition causes no conflict.
         if (knownType !== undefined && knownType.text !== text)
           throw new RemoteSchemaProblem(`the remote schema ${knownType.remote} has another type "${name}"`);
       }

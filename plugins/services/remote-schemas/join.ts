@@ -188,7 +188,7 @@ const encodeErrors = (errors: readonly unknown[], as: string, depth: number): re
       [],
     );
   });
-  // many rows may have the same error
+  // Many rows may have the same error.
   return [...new Map(encodedErrors.map((error) => [writeJson(error), error])).values()];
 };
 
@@ -263,7 +263,7 @@ const createDelegate = (
     const variableValues = convertVariables(variables, operation, view.schema);
     const { errors } = getVariableValues(view.schema, variableDefinitions, variableValues);
     if (errors?.[0] !== undefined) throw selectionRefused(errors[0].message, "$.variables");
-    // presets are added to values, so they need the defaults
+    // Presets are added to values, so they need the defaults.
     const defaults = variableDefinitions.flatMap(({ variable, defaultValue }) =>
       defaultValue === undefined ? [] : [[variable.name.value, readLiteral(defaultValue)] as const],
     );

@@ -106,7 +106,7 @@ export const readLiteral = (node: ValueNode, variables: VariableValues = {}): Js
 export const keepDigits = (schema: GraphQLSchema): void => {
   for (const type of Object.values(schema.getTypeMap()))
     if (isScalarType(type) && !isSpecifiedScalarType(type))
-      // the variables are JSON
+      // The variables are JSON.
       type.parseLiteral = (node, variables) => readLiteral(node, (variables ?? {}) as VariableValues);
 };
 

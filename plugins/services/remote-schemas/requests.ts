@@ -30,7 +30,7 @@ export interface RequestParts {
 }
 
 export interface RemoteRequests {
-  /** @throws RelApiError */
+  /** Sends a query or a mutation. @throws RelApiError */
   send(request: RemoteRequest, caller: ClientCaller): Promise<RemoteResult>;
   /** Returns the results of a subscription, or one result with errors. @throws RelApiError */
   subscribe(request: RemoteRequest, caller: ClientCaller): Promise<AsyncIterable<RemoteResult> | RemoteResult>;

@@ -115,7 +115,7 @@ const createForward = (
       const field = getOperation(document).selectionSet.selections[0];
       if (namespace !== undefined && (field?.kind !== Kind.FIELD || field.selectionSet === undefined))
         throw selectionRefused(`missing selection set for '${namespace}'`, `${path}.selectionSet`);
-      // the surface itself answers introspection, which a role may be denied
+      // The surface itself answers introspection, which a role may be denied.
       visit(document, {
         Field: ({ name }) => {
           if (name.value === "__schema" || name.value === "__type")
@@ -178,7 +178,8 @@ const buildFields = (
   );
 };
 
-/** @throws RemoteSchemaProblem if the names do not fit @rule X-RMT-1 X-RMT-5 */
+/** Builds the part of a remote schema that one role sees. @throws RemoteSchemaProblem if the names do not fit
+ *  @rule X-RMT-1 X-RMT-5 */
 export const buildView = (parts: ViewParts): RemoteView => {
   const { tools, definition, part } = parts;
   const { customization } = definition;

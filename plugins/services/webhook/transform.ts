@@ -182,7 +182,7 @@ const readHeaders = (raw: Json | undefined, location: string, reader: TemplateRe
   return (headers, variables) =>
     Object.fromEntries([
       ...Object.entries(headers).filter(([name]) => !replacedNames.has(name.toLowerCase())),
-      // the strings of headers are bytes
+      // The strings of headers are bytes.
       ...pairs.flatMap(([name, value]) =>
         value === undefined ? [] : [[name, Buffer.from(value(variables), "utf8").toString("latin1")] as const],
       ),
@@ -255,7 +255,7 @@ const readResponseTransform = (raw: Json, createError: CreateError): ResponseTra
       $response: { status },
       $session_variables: $session_variables ?? null,
     });
-    // callers expect JSON, so a form is encoded as a JSON string
+    // Callers expect JSON, so a form is encoded as a JSON string.
     return body.contentType === FORM ? JSON.stringify(changedText) : (changedText ?? "null");
   };
 };
@@ -265,7 +265,7 @@ export const readTransforms = (
   { request_transform: request, response_transform: response }: JsonObject,
   createError: CreateError,
 ): Transforms => ({
-  // the condition has checked that the value is present
+  // The condition has checked that the value is present.
   ...((request ?? null) === null ? {} : { request: readRequestTransform(request as Json, createError) }),
   ...((response ?? null) === null ? {} : { response: readResponseTransform(response as Json, createError) }),
 });

@@ -26,7 +26,7 @@ const waitForTurn = ({ waiters }: Line, signal: AbortSignal | undefined): Promis
     signal?.addEventListener("abort", stop, { once: true });
   });
 
-/** @rule X-HTTP-2a X-EVT-9 */
+/** Creates a function that runs at most `maxCount` tasks of one key at the same time. @rule X-HTTP-2a X-EVT-9 */
 export const createTurns = (maxCount: number): RunInTurn => {
   const lines = new Map<string, Line>();
   return async (key, task, signal) => {
