@@ -13,7 +13,8 @@ export const buildJsonAnswer = (status: number, body: string, furtherHeaders: He
   body,
 });
 
-/** Writes a response and returns the length of its body. `extra` are headers of the pipeline; those of the answer win.
+/** Writes a response and returns the length of its body. `extra` contains headers of the pipeline.
+ *  Headers of the answer take precedence.
  *  Content-Length is always set here. The response to a HEAD request has no body. @throws Error from Node for headers
  *  that it refuses, before anything is written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
 export const writeAnswer = (

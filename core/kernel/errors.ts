@@ -64,7 +64,7 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "result-too-large",
     status: 500,
-    message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
+    message: `The database response exceeds ${limitBytes} bytes (MAX_RESULT_BYTES)`,
     facts: { limit: "maxResultBytes" },
   });
 
@@ -257,7 +257,7 @@ export const bodiesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
     status: 413,
-    message: `The bodies of requests without an answer are larger than ${limitBytes} bytes together`,
+    message: `Pending request bodies exceed ${limitBytes} bytes in total`,
     headers: buildRetryAfter(1),
     facts: { limit: "maxPendingBodyBytes" },
   });

@@ -10,7 +10,7 @@ interface InterceptedHooks {
   plugin: string;
   /** Intercepts the taps of a hook of a plugin. @rule X-SVC-3 */
   readonly watch: (name: string, hook: object) => void;
-  /** Makes all further taps throw. */
+  /** Makes all later taps throw. */
   seal(): void;
 }
 

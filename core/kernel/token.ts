@@ -79,7 +79,7 @@ export interface SharedValues {
   /** Returns the service, hook or signal of a token.
    *  @throws RelApiError `preset` for a hook whose owner is missing, and for a name that has another owner */
   use<Value>(plugin: string, token: Token<Value>): Value;
-  /** Makes all further offers throw, because other plugins may have looked the service up already. */
+  /** Makes all later offers throw, because other plugins may have looked the service up already. */
   seal(): void;
 }
 

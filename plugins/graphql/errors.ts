@@ -163,7 +163,7 @@ export const batchTooLong = ({ maxBatchEntries }: Limits): RelApiError =>
 export const batchAnswersTooLarge = (maxBatchBytes: number): RelApiError =>
   limitExceeded("maxBatchBytes", {
     code: "bad-request",
-    message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
+    message: `the responses of the batch exceed ${maxBatchBytes} bytes`,
     path: "$",
   });
 

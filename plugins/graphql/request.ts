@@ -17,7 +17,7 @@ const requireString = (value: Json, path: string): string => {
 /** Finds the document of a request that does not contain its text. Undefined if no plugin knows its name. */
 export type FindDocument = (request: JsonObject) => string | undefined;
 
-/** Returns true if the request has a query. An empty `query` counts as omitted, because the protocol of some clients
+/** Returns whether the request has a query. An empty `query` counts as omitted, because the protocol of some clients
  *  requires a string. */
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 

@@ -51,7 +51,7 @@ interface PermissionScope {
   /** The key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
-  /** Returns true if the metadata names the relationship on its source, for any role. */
+  /** Returns whether the metadata names the relationship on its source, for any role. */
   readonly isNamed: (relationship: Relationship) => boolean;
 }
 

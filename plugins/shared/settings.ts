@@ -78,7 +78,7 @@ const dbMaxRows = defineSetting({
   name: "dbMaxRows",
   environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
   kind: wholeNumber(0),
-  description: "the maximum number of rows of each list that a read returns; further rows are omitted",
+  description: "the maximum number of rows of each list that a read returns; other rows are omitted",
   whenUnset: "no limit",
 });
 

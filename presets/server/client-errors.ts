@@ -34,7 +34,7 @@ interface BusySocket {
 
 /** Responds with an error object, where Node would send no body. @rule R-BND-10a R-BND-10b */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  // Node emits an error for every further packet of such a request.
+  // Node emits an error for every later packet of such a request.
   if (answeredSockets.has(socket)) return;
   answeredSockets.add(socket);
   sendError(error, socket);

@@ -249,7 +249,7 @@ describe.skipIf(!capabilities.realServer)("locked tables", () => {
       expect(answer.json()).toEqual([{ held: `note ${i + 1}` }]);
   });
 
-  test("R-TX-17 while two runs are in progress, further reads wait for one", async () => {
+  test("R-TX-17 while two runs are in progress, other reads wait for one", async () => {
     const first = (): Promise<Answer> => api.get("/note?id=eq.1&select=first:text");
     const next = (id: number): Promise<Answer> => api.get(`/other?id=eq.${id}&select=next:word`);
     const closed = (): Promise<Answer> => api.get("/closed", { headers: bearer({ role: "sea_clerk" }) });

@@ -217,7 +217,7 @@ test("the documentation names only files that exist", () => {
     [
       ...readFileSync(root + page, "utf8")
         .replace(/```[\s\S]*?```/g, "")
-        .replace(page.startsWith(".github/") ? /\]\(\.\.\//g : /^$/, "](") // links from one folder further down
+        .replace(page.startsWith(".github/") ? /\]\(\.\.\//g : /^$/, "](") // links from one folder below
         .matchAll(/(?<![\w/.-])((?:core|plugins|presets|test|docs)\/[\w./-]*\w)/g),
     ]
       .map(([, path = ""]) => path)

@@ -313,7 +313,7 @@ test("G-MET-6 small files that would expand to large values are refused at once,
   await expect(start(temporaryFile("metadata.yaml", bomb))).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
-test("G-MET-6 metadata that includes too many files is refused, and no further file is read", async () => {
+test("G-MET-6 metadata that includes too many files is refused, and no other file is read", async () => {
   const file = (name: string, includedName: string) =>
     [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${includedName}.yaml"\n`).join("")] as const;
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);

@@ -346,7 +346,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     }
   });
 
-  test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
+  test("R-STR-7 later requests on the connection in an application of node:http are answered in turn", async () => {
     const port = await startHttpServer((request, response) => void api.relApi(request, response));
     const { socket, receivedBytes } = ask(port, LONG_QUERY);
     const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });

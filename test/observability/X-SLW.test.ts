@@ -66,7 +66,7 @@ test("X-SLW-2 the plan is logged once a minute under the same role, with paramet
   // Its plan follows all plans that were due before.
   await api.get("/slow_ports?select=name");
   const otherKey = slowOf("slow_ports").at(-1).planKey;
-  await until(() => plansOf(otherKey).length === 1, "the plan of a further query is logged");
+  await until(() => plansOf(otherKey).length === 1, "the plan of another query is logged");
   expect(plansOf(key)).toHaveLength(1);
   const [{ plan, role }] = plansOf(key);
   expect(role).toBe("sea_anon");

@@ -227,7 +227,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     await untilRead(receivedBytes);
   });
 
-  test("R-STR-3 further requests on the connection of a streamed answer are answered in turn", async () => {
+  test("R-STR-3 later requests on the connection of a streamed answer are answered in turn", async () => {
     const { socket, receivedBytes } = ask(api.port, "/long");
     socket.write("GET /crate?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     let end = "";

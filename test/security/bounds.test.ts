@@ -96,7 +96,7 @@ describe("the size of results", () => {
       code: "PGRSTX01",
       details: null,
       hint: null,
-      message: "The answer of the database is larger than 1048576 bytes (MAX_RESULT_BYTES)",
+      message: "The database response exceeds 1048576 bytes (MAX_RESULT_BYTES)",
     };
     const answers = await Promise.all([
       api.get("/long?select=t&id=in.(1,2)"),
@@ -574,7 +574,7 @@ describe("several request bodies", () => {
         code: "PGRST102",
         details: null,
         hint: null,
-        message: "The bodies of requests without an answer are larger than 1000000 bytes together",
+        message: "Pending request bodies exceed 1000000 bytes in total",
       },
       "1",
     ]);
@@ -593,7 +593,7 @@ describe("several request bodies", () => {
 describe("several live queries", () => {
   test("G-SUB-12 a live query beyond the limit is refused by each transport, and running ones continue", async () => {
     const api = await start({ maxLiveQueryBytes: 60_000 });
-    const message = "The live queries together are larger than 60000 bytes";
+    const message = "The live queries exceed 60000 bytes in total";
     const query = "subscription ($t: String) { edge_long(where: {t: {_neq: $t}, id: {_eq: 3}}) { id } }";
     const socket = await initSocket(api);
     subscribe(socket, "first", query, { t: "x".repeat(3000) });

@@ -97,7 +97,7 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and
       refusalCount++;
     }
   });
-  /** Expects all pending tokens to be refused, and further tokens too. */
+  /** Expects all pending tokens to be refused, and later tokens too. */
   const goesOn = async (): Promise<void> => {
     const expectedCount = refusalCount + 4 * flood.length;
     await until(() => refusalCount >= expectedCount, "the flood of tokens goes on");

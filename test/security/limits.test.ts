@@ -906,7 +906,7 @@ describe("batches", () => {
   const batchError = {
     errors: [
       {
-        message: "the answers of the batch are larger than 3000 bytes",
+        message: "the responses of the batch exceed 3000 bytes",
         extensions: { path: "$", code: "bad-request" },
       },
     ],

@@ -445,7 +445,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
 
-    test("X-EVT-4 further starts log a refused installation and a queue that cannot start once", async () => {
+    test("X-EVT-4 later starts log a refused installation and a queue that cannot start once", async () => {
       const ownDatabase = await openDatabase();
       await ownDatabase.query("create table public.owned (id int primary key)");
       const first = await start({ "public.owned": { insert: nothing } }, { on: ownDatabase });
@@ -773,7 +773,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "the queue ends its job",
       );
       await database.query(`select pg_terminate_backend(pid) ${waitingSessions}`);
-      await until(() => api.log.some((line) => line.startsWith("the job queue stopped")), "the queue has stopped");
+      await until(() => api.log.some((line) => line.startsWith("the job queue has stopped")), "the queue has stopped");
       await client.query("rollback");
       await database.query("insert into public.disconnected (item) values ('b')");
       await until(() => received.length === 2, "the next event arrives");

@@ -28,7 +28,7 @@ const MAX_COUNT = 6;
 const MAX_SILENT = 3;
 const PAUSE_MS = 10;
 
-/** Returns the record for a further attempt, or undefined if the error is final. @rule R-HST-7 */
+/** Returns the record for another attempt, or undefined if the error is final. @rule R-HST-7 */
 export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATTEMPT): Attempts | undefined => {
   const count = attempts.count + 1;
   if (count > MAX_COUNT) return undefined;

@@ -209,7 +209,7 @@ export const compileRows = (
     return relatedKey;
   }
 
-  /** Computes the embed's value to sort groups by, and adds it to the group terms. It forms no further groups, because
+  /** Computes the embed's value to sort groups by, and adds it to the group terms. It forms no additional groups, because
    *  the embed is a group term and contains the value. @rule R-AGG-5b */
   function compileEmbeddedKey(expression: Expression): Sql | undefined {
     const value = isGroupedRead ? findEmbeddedValue(expression) : undefined;

@@ -51,6 +51,6 @@ export const encodeRow = (row: InputRow, variables: VariableValues): string =>
 export const encodeRows = (rows: readonly InputRow[], variables: VariableValues): string =>
   joinJsonArray(rows.map((row) => encodeRow(row, variables)));
 
-/** Returns true if the rows do not depend on variables. */
+/** Returns whether the rows do not depend on variables. */
 export const isFixed = (rows: readonly InputRow[]): boolean =>
   rows.every((row) => row.cells.every((cell) => "fixed" in cell.source));

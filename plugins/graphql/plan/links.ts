@@ -1,4 +1,4 @@
-/** Separates the fields of another GraphQL schema's types that have rows of tables or belong to a further schema. The
+/** Separates the fields of another GraphQL schema's types that have rows of tables or belong to another schema. The
  *  document of the schema has the members that these fields need, and the fields replace them in the result.
  *  @rule X-GQL-15 */
 import {

@@ -12,7 +12,7 @@ export interface OperationParts {
 
 export type CallPart = CustomPartWith<"run"> | CustomPartWith<"forward">;
 
-/** Returns true if a plugin's function resolves the field. */
+/** Returns whether a plugin's function resolves the field. */
 export const isCall = (selectedField: SelectedField): selectedField is SelectedField & { readonly part: CallPart } =>
   selectedField.part?.kind === "custom" && ("run" in selectedField.part || "forward" in selectedField.part);
 

@@ -170,7 +170,7 @@ const addCall = (reads: PendingReads, selectedField: SelectedField, part: CallPa
   reads.outputs.push(planCall(reads.planner, selectedField, part, reads.parts));
 };
 
-/** Returns true if a function resolves a field of the namespace. The planner must know it before it plans any field of
+/** Returns whether a function resolves a field of the namespace. The planner must know it before it plans any field of
  *  the namespace. */
 const containsCall = (planner: Planner, selectedField: SelectedField): boolean => {
   const { fields } = planner.budget;

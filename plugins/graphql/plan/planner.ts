@@ -26,7 +26,7 @@ interface Budget {
   conditions: number;
   relatedConditions: number;
   introspectionLists: number;
-  /** The number of further levels of relationships in the current condition. */
+  /** The number of additional levels of relationships in the current condition. */
   relationLevels: number;
   /** The number of objects and their fields in inserts. */
   insertValues: number;

@@ -16,7 +16,7 @@ import { visitArguments, visitSelections, checkSubselection } from "./selection.
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
-  new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
+  new TypeError(`plugin "${plugin ?? "?"}" adds a field at a position where it cannot be served`);
 
 /** Describes the source of a field in log lines. */
 export const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
@@ -165,7 +165,7 @@ export const planPluginRoot = (
   return withSelection(planner, selectedField, facts?.relation, fieldType, part.plan);
 };
 
-/** Returns true if the field is a list in the schema. */
+/** Returns whether the field is a list in the schema. */
 export const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
 export const planStatement = (

@@ -123,7 +123,7 @@ const planComputedRows = (planner: Planner, selectedField: SelectedField, part: 
   );
 };
 
-/** Returns true if the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
+/** Returns whether the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
 export const readsOtherRows = (outputs: readonly Output[]): boolean =>
   outputs.some((output) => {
     if (output.kind === "embed") return true;

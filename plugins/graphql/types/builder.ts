@@ -319,7 +319,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     }
   };
 
-  /** Returns true if any table adds a field to the root. The search stops at the first one. */
+  /** Returns whether any table adds a field to the root. The search stops at the first one. */
   const hasAnyField = (spec: GqlTypeSpec): boolean =>
     source.tables.some((table) => withVisible([table], [], () => !isEmpty(buildFields(spec)))) ||
     withVisible([], source.functions, () => !isEmpty(buildFields(spec)));

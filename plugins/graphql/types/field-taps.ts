@@ -31,7 +31,7 @@ export const tapFields = (
     },
   );
 
-/** Returns true if the object has its own field of this name. A column may be called `constructor`, so inherited
+/** Returns whether the object has its own field of this name. A column may be called `constructor`, so inherited
  *  properties do not count. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 

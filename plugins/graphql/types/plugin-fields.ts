@@ -29,7 +29,7 @@ const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: Custo
 const checkField = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
   const refuse = (reason: string): Error =>
-    new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${reason}`);
+    new Error(`plugin "${plugin}" adds the field "${name}" of type "${context.typeName}": ${reason}`);
   const kind = findPlanKind(part);
   const allowedKinds = ALLOWED_KINDS[context.scope] ?? [];
   const isLive =

@@ -156,7 +156,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       if (lockedFeed !== undefined) return lead(lockedFeed);
       if (++failedAttemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
-          "another process reads the changes for all, but its messages do not arrive on the bus; another change source is used",
+          "another process leads the change feed but is silent on the bus; using another change source",
         );
       publishColumns();
       seek(RETRY_MS * (0.5 + Math.random() / 2));
@@ -233,7 +233,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role === "following") {
       if (tickCount % WANT_TICKS === 0) publishColumns();
       if (silentTicks < SILENT_TICKS) return;
-      seekAfter("no message arrives from the process that reads the changes for all", Math.random() * SPREAD_MS);
+      seekAfter("the leader of the change feed is silent on the bus", Math.random() * SPREAD_MS);
     } else if (role === "leading") {
       followers.tick();
       unknownTicks--;

@@ -6,7 +6,7 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "live-queries-too-large",
     status: 503,
-    message: `The live queries together are larger than ${limitBytes} bytes`,
+    message: `The live queries exceed ${limitBytes} bytes in total`,
     headers: [["Retry-After", "1"]],
   });
 

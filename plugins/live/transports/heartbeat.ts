@@ -15,7 +15,7 @@ const SLOT_COUNT = 50;
 /** The largest rate of beats. A beat costs two system calls, and the client's reply a third. Above this rate, beats
  *  would be most of the cost of idle sockets. @rule G-WS-22 */
 const MAX_BEATS_PER_SECOND = 2000;
-/** The longest default period. By default no client waits longer for a sign of life. */
+/** The longest default period. By default no client waits longer for a heartbeat. */
 const MAX_PERIOD_MS = 20_000;
 
 /** Computes the period of the beats for `count` members. */

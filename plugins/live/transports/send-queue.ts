@@ -71,7 +71,7 @@ export class SendQueue {
     this.#pendingEntries?.delete(live);
   }
 
-  /** Resolves when the client is fast enough for further messages. It never resolves if the client disconnects
+  /** Resolves when the client is fast enough for more messages. It never resolves if the client disconnects
    *  before. */
   async whenFast(): Promise<void> {
     while (this.isSlow) await new Promise<void>((resolve) => (this.#waiting ??= []).push(resolve));

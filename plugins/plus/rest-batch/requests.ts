@@ -50,7 +50,7 @@ export const headerTooLong = (name: string, maxBytes: number, part: number): Rel
 
 /** Returns the error for answers that exceed the limit in total. @rule P-BAT-6a */
 export const answersTooLarge = (part: number): RelApiError =>
-  batchRefused("the answers are too large together", part, { limit: "maxResultBytes" });
+  batchRefused("the answers of the batch are too large in total", part, { limit: "maxResultBytes" });
 
 /** Returns the error for an answer that is nested too deeply for references. @rule P-BAT-6a */
 export const answerTooDeep = (name: string, maxLevels: number, part: number): RelApiError =>

@@ -57,7 +57,7 @@ export interface ActionField extends DescribedName {
   readonly roles: ReadonlySet<string>;
 }
 
-/** Returns true if the caller of a role schema may call the action. @rule X-ACT-3 */
+/** Returns whether the caller of a role schema may call the action. @rule X-ACT-3 */
 export const mayCall = ({ roles }: ActionField, { isAdmin = false, role }: GqlRoleAccess): boolean =>
   isAdmin || roles.has(role);
 

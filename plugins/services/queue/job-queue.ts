@@ -71,7 +71,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
       tasks: new Map([...tasks].map(([identifier, run]) => [identifier, limit(run)])),
       logger,
       onLost: (reason) => {
-        logger.warn("the job queue stopped; starting it again", { reason });
+        logger.warn("the job queue has stopped; restarting it", { reason });
         drain();
         restartLater();
       },

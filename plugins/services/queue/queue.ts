@@ -73,7 +73,7 @@ const POLL_MS = 1000;
 export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const { url, concurrency, tasks, logger, onLost } = options;
   const worker = await loadWorker();
-  const pgPool = await openPool(url, concurrency + 1); // one further connection listens
+  const pgPool = await openPool(url, concurrency + 1); // one additional connection listens
   let stopPromise: Promise<void> | undefined;
   const controller = new AbortController();
   setMaxListeners(0, controller.signal); // all running jobs have the same signal

@@ -1,4 +1,4 @@
-/** Numbers that JavaScript would change keep their text in custom scalars. The scalars of graphql-js need JavaScript
+/** Keeps the digits of large numbers in custom scalars. The built-in scalars of graphql-js accept only JavaScript
  *  numbers. @rule X-RMT-6a */
 import {
   getNullableType,

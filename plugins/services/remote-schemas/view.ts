@@ -57,7 +57,8 @@ const createExecutor = (requests: RemoteRequests): Executor =>
       : requests.send(request, context);
   }) as Executor; // results of GraphQL have the type that the caller expects
 
-/** The rules that documents are validated by. The remote itself checks the omitted rule, which takes quadratic time. */
+/** The validation rules for documents. `OverlappingFieldsCanBeMergedRule` is omitted: it takes quadratic time, and the
+ *  remote applies it. */
 export const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 export const getOperation = ({ definitions }: DocumentNode): OperationDefinitionNode =>
