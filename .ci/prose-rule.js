@@ -2,7 +2,10 @@
  *  the form of comments. */
 import { faultsIn } from "./prose.mjs";
 
-const RULE_IDS = /^(?:[A-Z]+(?:-[A-Z0-9]+)+(?: …)? )+/;
+const RULE_IDS = /^(?:[A-Z]+(?:-[A-Z0-9]+)+[a-z]?(?: …)? )+/;
+
+/** The file of tests of one family of rules. */
+const RULE_FILE = /[/\\][RGXCP]-[A-Z]{2,5}[^/\\]*\.test\.ts$/;
 
 /** A directive for a tool, such as `oxlint-disable-next-line`, `@ts-expect-error` or `#!/usr/bin/env node`. */
 const DIRECTIVE = /^\s*(?:eslint-|oxlint-|@(?:ts|vite|runs)-|\/usr\/bin\/)/;
@@ -45,11 +48,21 @@ const textOf = (comments) =>
 /** The name at the start of a call: `test` of `test.skipIf(…).each(…)(…)`. */
 const startOf = (node) => (node.callee || node.object ? startOf(node.callee ?? node.object) : node.name);
 
-const isTitle = ({ parent, value }) =>
-  RULE_IDS.test(value) ||
-  (parent.type === "CallExpression" &&
-    parent.arguments[0]?.value === value &&
-    /^(?:test|describe)$/.test(startOf(parent)));
+/** Returns whether a literal is the title of a test, or of a group of tests. */
+const isTitleOf = ({ parent, value }, functions) =>
+  parent.type === "CallExpression" && parent.arguments[0]?.value === value && functions.test(startOf(parent));
+
+const isTitle = (node) => RULE_IDS.test(node.value) || isTitleOf(node, /^(?:test|describe)$/);
+
+/** Returns whether the title of a test, or of a group around it, begins with the id of a rule. A pattern such as `%s` takes
+ *  the id from a table. */
+const hasRuleId = ({ value, parent }) => {
+  if (RULE_IDS.test(value) || /^[%$]/.test(value)) return true;
+  for (let node = parent.parent; node; node = node.parent)
+    if (node.type === "CallExpression" && startOf(node) === "describe" && RULE_IDS.test(node.arguments[0]?.value))
+      return true;
+  return false;
+};
 
 const isDescription = ({ parent }) => parent.type === "Property" && /^(?:description|whenUnset)$/.test(parent.key.name);
 
@@ -69,7 +82,10 @@ const plain = {
       },
       Literal: (node) => {
         const isProse = /settings\.ts$/.test(filename) ? isDescription : isTitle;
-        if (typeof node.value === "string" && isProse(node)) check(node, node.value.replace(RULE_IDS, ""));
+        if (typeof node.value !== "string" || !isProse(node)) return;
+        check(node, node.value.replace(RULE_IDS, ""));
+        if (RULE_FILE.test(filename) && isTitleOf(node, /^test$/) && !hasRuleId(node))
+          report({ node, message: `begin with the id of the rule: ${node.value}` });
       },
     };
   },

@@ -6,7 +6,7 @@ import { temporaryFile } from "../support/temporary-files.ts";
 import { startBusyServer } from "./busy-server.ts";
 import { relapi, start, startUntil, type Environment } from "./run.ts";
 
-describe.skipIf(!capabilities.realServer)("on a server", () => {
+describe.skipIf(!capabilities.realServer)("with a PostgreSQL server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
 
   /** A port with another listener until the test ends. */

@@ -306,7 +306,7 @@ describe("the standalone server", () => {
     otherServer.close();
   });
 
-  describe.skipIf(!capabilities.realServer)("on a server", () => {
+  describe.skipIf(!capabilities.realServer)("with a PostgreSQL server", () => {
     const onServer = async (environment: Environment = {}): Promise<Environment> => ({
       DATABASE_URL: (await testDatabase()).options.databaseUrl,
       DB_SCHEMAS: "sea",

@@ -294,7 +294,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     expect([status, text]).toEqual([201, ""]);
   });
 
-  test("live queries follow changes by polling", async () => {
+  test("R-SC-10a live queries follow changes by polling", async () => {
     const api = await start({ liveQueryInterval: 100 });
     const socket = await initSocket(api);
     subscribe(socket, "1", 'subscription { pool_items(where: {name: {_eq: "watched"}}) { name } }');

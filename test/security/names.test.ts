@@ -675,7 +675,7 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
   const get = (path: string, roleName = "reader", extraHeaders: Readonly<Record<string, string>> = {}) =>
     byMetadata.get(path, { headers: { ...asAdmin(roleName, { "user-id": "1" }), ...extraHeaders } });
 
-  test("permitted names are served", async () => {
+  test("requests may use every permitted name", async () => {
     expect((await get("/account?order=id")).json()).toEqual([
       { id: 1, name: "Ann" },
       { id: 2, name: "Bob" },

@@ -37,7 +37,7 @@ test("X-ACT-14 the name of a type or a long name is refused at the start", async
   );
 });
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   const reader: HeaderValues = asAdmin("music_reader", { "user-id": "7" });
 

@@ -6,7 +6,7 @@ import { capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
 
   /** Starts a process with a shifted clock, and returns the lines that it prints. */

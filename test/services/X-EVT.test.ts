@@ -14,7 +14,7 @@ import { temporaryFile } from "../support/temporary-files.ts";
 import { startLogged, type LoggedApi } from "./start.ts";
 import { createEventReader, EVENTS_OF_TABLE } from "./stored-events.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
 
   type Handlers = Readonly<Record<string, TableEventHandlers>>;

@@ -9,7 +9,7 @@ import { json, startHook } from "./hook-server.ts";
 import { startLogged, startWithWebhooks, type LoggedApi } from "./start.ts";
 import { createEventReader, SCHEDULED_EVENTS } from "./stored-events.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   const hook = await startHook();
   hook.answer = json({});

@@ -51,7 +51,7 @@ describe("the declaration", () => {
   });
 });
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
 
   const start = (definitions: ScheduleDefinitions, extraOptions: StartOptions = {}): Promise<LoggedApi> =>

@@ -21,7 +21,7 @@ const PARCELS = `
   type Parcel { id: Int! weight: Float owner: String }
 `;
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   await database.query("drop schema public cascade; create schema public");
   await database.query(await readFile(`${folder}schema.sql`, "utf8"));
