@@ -24,6 +24,7 @@ const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
+/** Wraps the hooks of core, so that taps report their plugin and sealed hooks refuse taps. */
 export const interceptHooks = (core: RelApiHooks): InterceptedHooks => {
   let isSealed = false;
   const interceptedHooks: InterceptedHooks = {

@@ -12,6 +12,7 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
   readonly wrap: (plugin: string, wrapper: Parameters<PluginContext["wrap"]>[0]) => void;
 };
 
+/** Creates the context that the `apply` function of one plugin receives. */
 export const createPluginContext = (
   plugin: string,
   sharedContext: SharedContext,

@@ -56,6 +56,7 @@ export const defineSignal = <Event>(name: string): Token<Signal<Event>> => ({
   create: createSignal<Event>,
 });
 
+/** Creates a signal without listeners. */
 export const createSignal = <Event>(): Signal<Event> => {
   const listeners: ((event: Event) => void)[] = [];
   return {

@@ -13,6 +13,7 @@ export interface KeyRing {
   close(): void;
 }
 
+/** Creates a key ring of keys that are never fetched. */
 export const createFixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
   getKeys: () => keys,
   firstFetch: undefined,

@@ -117,6 +117,7 @@ const runInOrder = async (
 /** The caller whose schema has every table. */
 const ADMIN: Session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
 
+/** Creates the engine that runs GraphQL requests. `variant` changes the names and the fields of the schema. */
 export const createEngine = (
   hooks: RelApiHooks,
   context: PluginContext,

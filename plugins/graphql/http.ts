@@ -64,6 +64,7 @@ const buildRequestIdHeader = (exchange: AnyExchange): readonly [string, string] 
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
 ];
 
+/** Builds an answer with a JSON body, and with the id of the request. */
 export const buildJsonAnswer = (
   exchange: AnyExchange,
   status: number,
@@ -97,6 +98,7 @@ export const chooseStatus = (
   return applyForm(form, encodedErrors, defaultStatus, isRequestError);
 };
 
+/** Creates the surface that receives GraphQL requests over HTTP. */
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const runner = createRequestRunner(context, () => engine, DATA_MEMBER);
 

@@ -79,6 +79,7 @@ const withAbortSignal = async <Result>(
   }
 };
 
+/** Creates the runner of fields that functions resolve. */
 export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   /** The errors of reads and loads that complete a result. They have a path of their own. */
   const followUpErrors = new WeakSet<object>();

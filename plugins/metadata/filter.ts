@@ -77,6 +77,7 @@ interface LeftSide {
   readonly column?: Column;
 }
 
+/** Creates a reader of the filters in permissions. */
 export const createFilterReader = (
   model: Model,
   registry: Registry,

@@ -55,6 +55,7 @@ interface PermissionScope {
   readonly isNamed: (relationship: Relationship) => boolean;
 }
 
+/** Returns the plan with the permissions of the caller's role. */
 export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope): P => {
   const { model, findPermissions, checksNames } = parts;
   const findSelectPermission = (name: QualifiedName): SelectPermission | undefined => findPermissions(name)?.select;

@@ -263,6 +263,7 @@ ${schemas}};
 `;
 };
 
+/** Returns the TypeScript types of the exposed schemas. */
 export const printTypes = (settings: EnvironmentSettings): Promise<string> =>
   withApi(settings, async ({ model, context }) => {
     const functions = await context.query<{ readonly oid: number }>(EXTENSION_FUNCTIONS);

@@ -9,6 +9,7 @@ export interface PlannerLevel {
   readonly depth: number;
 }
 
+/** Creates the counters of one level of a statement, which has no joins yet. */
 export const createPlannerLevel = (): PlannerLevel => ({ joins: 0, depth: 0 });
 
 /** The largest number of conditions that become joins of one level. The planner tries every order, so each additional join

@@ -112,6 +112,7 @@ interface RoutineParts {
   readonly types: ReadonlyMap<number, PgType>;
 }
 
+/** Builds the function of a catalog row. */
 export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
   const allParameters = row.types.map((type, i): Parameter => ({
     name: row.names?.[i] ?? "",

@@ -130,6 +130,7 @@ export const planFunctionField = (
   };
 };
 
+/** Computes the arguments of a function field for the variables of a request. */
 export const computeArguments = (
   { leaves }: FunctionField,
   variables: VariableValues,
@@ -189,6 +190,7 @@ const buildLiveCall = (
   };
 };
 
+/** Fills the template of a call with the variables of a request. */
 export const fillCall = (
   { field, run, live }: CallTemplate,
   variables: VariableValues,

@@ -29,6 +29,7 @@ export const checkConditions = ({ budget, schema }: Planner, count: number): voi
   if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
 };
 
+/** Counts a condition against the limit of the request. */
 export const countCondition = (planner: Planner): void => {
   checkConditions(planner, 1);
   planner.budget.conditions--;
@@ -129,6 +130,7 @@ const planList = (
   return { kind: "compare", left: leftOperand, operator, operand: ref };
 };
 
+/** Binds a list of values as one array. */
 export const bindList = (planner: Planner, locatedInput: LocatedInput, item: GqlValueType): ValueRef => {
   const { path } = locatedInput;
   rejectStringItems(planner, locatedInput, item);

@@ -81,6 +81,7 @@ export const buildDefaultArguments = (field: GqlComputedField): { readonly argum
   return list.length === 0 ? {} : { arguments: list };
 };
 
+/** Builds the expression that calls a computed field. */
 export const buildComputedExpression = (
   field: GqlComputedField,
   args?: readonly RoutineArgument[],

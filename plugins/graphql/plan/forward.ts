@@ -204,6 +204,7 @@ const createEvents = (
   return events;
 };
 
+/** Fills the template of a request to another GraphQL schema with the variables of a request. */
 export const fillForward = (
   { document, variables, links, run, subscribe, ...call }: ForwardTemplate,
   values: VariableValues,

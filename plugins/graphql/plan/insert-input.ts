@@ -40,6 +40,7 @@ export const countInserts = (planner: Planner, rows: readonly InputRow[]): void 
   if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
 };
 
+/** Reads a list of rows, and counts its values. */
 export const readRows = (planner: Planner, locatedInput: LocatedInput): readonly InputRow[] =>
   readList(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
 
@@ -56,6 +57,7 @@ export const countValue = (planner: Planner): void => {
   planner.budget.insertValues--;
 };
 
+/** Reads one row with its nested rows. */
 export const readRow = (planner: Planner, locatedInput: LocatedInput): InputRow => {
   const cells: InputCell[] = [];
   const relatedInserts: InputRelated[] = [];
@@ -87,6 +89,7 @@ const readCell = (planner: Planner, locatedInput: LocatedInput, column: Column, 
   return { column, value, source };
 };
 
+/** Reads the nested rows of a relationship, and their `on_conflict`. */
 export const readRelated = (
   planner: Planner,
   locatedInput: LocatedInput,

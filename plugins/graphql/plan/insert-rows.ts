@@ -13,6 +13,7 @@ import { computeValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
 import { getQualifiedName } from "./where.ts";
 
+/** Builds the plan that inserts the rows. */
 export const buildInsert = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
   kind: "insert",
   into: getQualifiedName(relation),

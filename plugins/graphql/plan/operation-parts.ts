@@ -16,6 +16,7 @@ export type CallPart = CustomPartWith<"run"> | CustomPartWith<"forward">;
 export const isCall = (selectedField: SelectedField): selectedField is SelectedField & { readonly part: CallPart } =>
   selectedField.part?.kind === "custom" && ("run" in selectedField.part || "forward" in selectedField.part);
 
+/** Plans a field that a function resolves, and adds it to the operation. */
 export const planCall = (
   planner: Planner,
   selectedField: SelectedField,

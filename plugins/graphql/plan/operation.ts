@@ -45,6 +45,7 @@ export const getRootType = (planner: Pick<Planner, "schema">, { operation }: Par
   return root;
 };
 
+/** Plans an operation of a validated document. */
 export const planOperation = (
   planner: Planner,
   parsedDocument: ParsedDocument,

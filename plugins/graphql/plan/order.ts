@@ -12,6 +12,7 @@ type LiftExpression = (inner: Expression) => Expression;
 
 const keepExpression: LiftExpression = (inner) => inner;
 
+/** Plans the argument `order_by`. */
 export const planOrderBy = (planner: Planner, locatedInput: LocatedInput): readonly OrderBy[] => {
   if (isNull(openVariable(planner, locatedInput))) return [];
   const { options } = planner.schema;

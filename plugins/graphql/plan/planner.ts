@@ -43,6 +43,7 @@ const BOUND_SHARE = 4;
 
 export const getMaxBoundLength = ({ maxVariablesBytes }: Limits): number => maxVariablesBytes * BOUND_SHARE;
 
+/** Creates the budget that the limits allow one request. */
 export const createBudget = (limits: Limits): Budget => ({
   fields: 0,
   conditions: limits.maxFilters,
@@ -109,6 +110,7 @@ export const countWrites = ({ budget, schema: { options } }: Planner, count = 1)
   if (budget.writeStatements < 0) throw tooMany(options, "maxWriteStatements", "statements that write");
 };
 
+/** Adds the source of a value, and returns the index of its parameter. */
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
 /** Coerces a value that does not affect the plan: now, to report errors, and again for other values of the

@@ -168,6 +168,7 @@ export const planPluginRoot = (
 /** Returns whether the field is a list in the schema. */
 export const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
+/** Plans a root field whose statement a plugin compiles. */
 export const planStatement = (
   planner: Planner,
   selectedField: SelectedField,

@@ -27,6 +27,7 @@ const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expr
   return isStringified(planner, value) ? { kind: "cast", value: expression, type: "text" } : expression;
 };
 
+/** Plans the value of a column. */
 export const planColumn = (
   planner: Planner,
   selectedField: SelectedField,
@@ -73,6 +74,7 @@ const formatJsonPathError = (text: string): string =>
 
 export type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
 
+/** Plans the value of a computed field. */
 export const planComputedValue = (
   planner: Planner,
   selectedField: SelectedField,

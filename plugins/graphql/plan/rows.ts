@@ -14,6 +14,7 @@ import { planColumn, planComputedValue, type ComputedPart } from "./row-values.t
 import { visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 import { getQualifiedName } from "./where.ts";
 
+/** Plans the outputs of a row. */
 export const planRow: PlanRow = (planner, type, selections) => {
   const outputs: Output[] = [];
   visitSelections(planner, type, selections, (selection) => {

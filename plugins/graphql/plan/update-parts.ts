@@ -29,6 +29,7 @@ export interface UpdateParts {
 
 export const createParts = (): UpdateParts => ({ assignments: [], pluginArguments: [], where: undefined });
 
+/** Adds the part of an argument to the parts of an update. */
 export const addPart = (
   planner: Planner,
   parts: UpdateParts,
@@ -77,6 +78,7 @@ const planKeyObject = (planner: Planner, locatedInput: LocatedInput): Predicate 
   return combinePredicates(parts);
 };
 
+/** Builds the plan of an update from its parts. */
 export const buildUpdate = (planner: Planner, relation: Relation, parts: UpdateParts, path: string): Update => {
   const assignments = parts.assignments.map(({ column, operator, operand }): Assignment => ({
     column: column.name,

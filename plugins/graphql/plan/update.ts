@@ -22,6 +22,7 @@ const planParts = (
   return (answer) => planWriteStep(planner, update, answer, "$");
 };
 
+/** Plans `update_T` and `update_T_by_pk`. */
 export const planUpdate = (planner: Planner, selectedField: SelectedField, relation: Relation): StepTemplate => {
   const parts = createParts();
   visitArguments(planner, selectedField, (argument) => addPart(planner, parts, argument, argument.part));

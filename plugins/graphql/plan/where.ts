@@ -24,6 +24,7 @@ const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan
   return result;
 };
 
+/** Plans the argument `where`. */
 export const planWhere = (planner: Planner, locatedInput: LocatedInput): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];

@@ -120,6 +120,7 @@ const listRootNames = ({ hasSubscriptions }: SchemaParts): readonly GqlRootName[
 
 const TABLES_AT_ONCE = 10;
 
+/** Builds the GraphQL schema of a role. */
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, catalog: source, values, access, hooks, registry, options } = parts;
   const { names, typeOwners } = source;

@@ -74,6 +74,7 @@ export interface ValueTypes {
 
 const isComposite = (type: PgType): boolean => type.kind === "composite";
 
+/** Creates the GraphQL types of PostgreSQL's types. */
 export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTypes => {
   const scalars = new Map<string, GraphQLScalarType>(
     [GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]),

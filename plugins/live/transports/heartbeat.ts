@@ -22,6 +22,7 @@ const MAX_PERIOD_MS = 20_000;
 const computePeriodMs = (count: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(MAX_PERIOD_MS, (count / MAX_BEATS_PER_SECOND) * 1000));
 
+/** Creates a heartbeat that all connections of a transport share. */
 export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
   const slots = Array.from({ length: SLOT_COUNT }, () => new Set<BeatingConnection>());
   let position = 0;

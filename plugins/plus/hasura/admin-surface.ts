@@ -54,6 +54,7 @@ const isFromOtherHost = (exchange: Exchange): boolean => {
 
 const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
+/** Creates a surface for requests of administrators. */
 export const createAdminSurface = (context: PluginContext, adminPath: AdminPath): Surface => {
   const { path, kind, method = "POST" } = adminPath;
   const isServed = (): boolean =>

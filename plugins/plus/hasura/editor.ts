@@ -98,6 +98,7 @@ const changeRefused = (problems: readonly MetadataProblem[], change: Change, bef
   return metadataError("invalid-configuration", reasons, path, internal);
 };
 
+/** Creates the editor that changes the metadata. */
 export const createEditor = (context: PluginContext): Editor => {
   const getSource = (): MetadataSource | undefined => context.use(metadataSourceService);
   const listProblems = (): readonly MetadataProblem[] => copyProblems(context.model());

@@ -47,6 +47,7 @@ const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode,
     : new GraphQLNonNull(inner as GraphQLNullableType)) as unknown as Type;
 };
 
+/** Creates the GraphQL types of actions. */
 export const createActionTypes = (build: GqlBuild, types: CustomTypes): ActionTypes => {
   const inputs = new Map<string, GraphQLInputType>();
   const outputs = new Map<string, GraphQLOutputType>();

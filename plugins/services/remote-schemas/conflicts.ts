@@ -74,6 +74,7 @@ interface ConflictCheck {
   add(remote: string, view: RemoteView, hasNamespace: boolean): void;
 }
 
+/** Creates a check that finds names which two schemas define differently. */
 export const createConflictCheck = (local: LocalNames): ConflictCheck => {
   const rootOwners = new Map<string, string>();
   const typesByName = new Map<string, { readonly remote: string; readonly text: string }>();

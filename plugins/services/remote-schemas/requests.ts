@@ -36,6 +36,7 @@ export interface RemoteRequests {
   subscribe(request: RemoteRequest, caller: ClientCaller): Promise<AsyncIterable<RemoteResult> | RemoteResult>;
 }
 
+/** Creates the functions that send requests to one remote schema. */
 export const createRequests = ({
   context,
   definition: { name, target },
