@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The rules for prose. `npm run lint` applies them to comments, titles of tests and descriptions of settings
-// (prose-rule.js). As a program, this file checks the pages except those of docs/reference: node .ci/prose.mjs [PATH…]
+// (prose-rule.js). As a program, this file checks all pages: node .ci/prose.mjs [PATH…]
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -31,12 +31,15 @@ const RULES = [
   [/\bstands? (?:in|for|beside|behind|before|there|at|on|between|around|above|below)\b/i, "write is or represents"],
   [/^(?:Undefined|Absent|Empty|Null): /, "write Undefined if …"],
   [/\bcode of users?\b/i, "write user-defined code"],
+  [/\bfurther\b(?! (?:behind|down)\b)/i, "write another, additional or later"],
+  [/\bsigns? of life\b/i, "write heartbeat"],
+  [/\breturns true if\b/i, "write returns whether"],
 ];
 
 const isTooLong = (sentence) => sentence.split(/[:;]\s/).some((part) => part.split(/\s+/).length > MAX_WORDS);
 
 /** Returns the faults of a text. Text that quotes another program contains `prose-ok`. */
-export const faultsIn = (text) => {
+export const listFaults = (text) => {
   if (text.includes("prose-ok")) return [];
   const sentences = text
     .replaceAll(/`[^`]*`/g, "x")
@@ -66,12 +69,12 @@ function* splitProse(page) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const paths = process.argv.length > 2 ? process.argv.slice(2) : ["*.md", ":!docs/reference"];
+  const paths = process.argv.length > 2 ? process.argv.slice(2) : ["*.md"];
   for (const file of execFileSync("git", ["ls-files", "--", ...paths], { encoding: "utf8" })
     .trim()
     .split("\n"))
     for (const [line, text] of splitProse(readFileSync(file, "utf8")))
-      for (const fault of faultsIn(text)) {
+      for (const fault of listFaults(text)) {
         console.log(`${file}:${line}: ${fault}`);
         process.exitCode = 1;
       }

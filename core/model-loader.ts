@@ -89,9 +89,9 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     const startedAtMs = performance.now();
     clearTimeout(retryTimer);
     try {
-      // changes from now on cause notifications
+      // Changes from now on cause notifications.
       if (current.model === undefined) await connector.waitForListening();
-      // a connection keeps the role and database settings that it started with
+      // A connection keeps the role and database settings that it started with.
       if (current.model !== undefined) database.renew();
       const { model, options } = await introspect();
       for (const prepare of beforeListeners) if (!isClosed) await prepare(model);
@@ -120,7 +120,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           : "failed to reload the schema; keeping the current one";
       const fields = buildLoadErrorFields(error);
       const isRejected = classifyLoginError(error) !== undefined;
-      // after the first load, failed connections are logged elsewhere
+      // After the first load, failed connections are logged elsewhere.
       if (current.model === undefined || !isRejected) logger.error(message, fields);
       const { reason, details = "" } = fields;
       healthProblems.set("schema", `${message}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
@@ -131,7 +131,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
         rejectedSinceMs === undefined
           ? Number.POSITIVE_INFINITY
           : rejectedSinceMs + current.options.dbLoginPatience * SECOND_MS - performance.now();
-      // retries continue, but callers that await the start must learn of the error
+      // Retries continue, but callers that await the start must learn of the error.
       if (isPresetError || patienceMs <= 0) settleReady.reject(error);
       if (!isPresetError) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
@@ -155,7 +155,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       });
       return loading;
     }
-    // the current load may have read the catalogs before the change
+    // The current load may have read the catalogs before the change.
     nextLoad ??= loading
       .catch(() => undefined)
       .then(() => {
@@ -214,7 +214,7 @@ const PRIVILEGE_LOST = "the login role lacks a right that is needed to read the 
 const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!(error instanceof RelApiError)) {
     const { cause, ...fields } = buildErrorFields(error);
-    // the message of the database is sufficient, without plugin and hook
+    // The message of the database is sufficient, without plugin and hook.
     if (isPgError(cause))
       return {
         reason: cause.message,

@@ -81,7 +81,7 @@ export interface UpdateOperatorSpec extends BuiltIn {
 /** A function that plans apply to values and columns by name: `from-geojson`, `to-geojson`. */
 export interface PlanFunction extends BuiltIn {
   readonly name: string;
-  /** Compiles the call. `operands` are the further arguments that the plan gives. */
+  /** Compiles the call. `operands` are the additional arguments that the plan gives. */
   readonly compile: (argument: Sql, model: Model, operands?: readonly Sql[]) => Sql;
 }
 
@@ -270,7 +270,7 @@ export interface Execution {
   /** Returns settings by which SQL can read the request, which are set before `settings`. The function is called only
    *  if user-defined code may run. @rule R-TX-6 */
   readonly requestSettings?: () => readonly (readonly [name: string, value: string])[];
-  /** Further settings, in order, such as the time zone and hoisted function settings. */
+  /** Other settings, in order, such as the time zone and hoisted function settings. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** The programs, in the order of execution. `path` is the position in the request that errors of statements without a
    *  path of their own report. */
@@ -382,7 +382,7 @@ export interface PluginContext {
   readonly counters: Counters;
   /** Problems that do not stop the api. The readiness check reports them. */
   readonly healthProblems: HealthProblems;
-  /** Redirects all further log lines, including those of core. May be called only in `apply`; the last call wins. */
+  /** Redirects all later log lines, including those of core. May be called only in `apply`; the last call wins. */
   logTo(target: Logger | AppLogger): void;
   /** The store for every value that outlives a request. */
   readonly caches: CacheManager;
@@ -452,7 +452,7 @@ export interface PluginContext {
   /** Adds a pipeline step around each request. @rule X-STEP-1 */
   addStep(step: RequestStep): void;
   /** Counts the bytes that a plugin has written itself (WebSockets, event streams) and the client has not read yet.
-   *  Closes the connection when it stalls. Call it again after each further write. */
+   *  Closes the connection when it stalls. Call it again after each later write. */
   watchUnread(stream: ClientStream): void;
   /** Offers a service to other plugins. May be called only in `apply`. Offering the same name twice is a preset
    *  error. */

@@ -20,7 +20,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       }),
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
-  // parts by kind
+  // The parts by kind.
   const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs;
   const findPluginName = (part: object): string => owners.get(part) ?? "core";
   checkSpecs(specs, { getPluginName: findPluginName });
@@ -75,7 +75,7 @@ const withPluginNameInSpec = <Spec extends Parameters<typeof getSpecName>[0]>(
   return Object.fromEntries(members) as Spec; // the wrapped part has the same members
 };
 
-/** Taps the hooks of the plugin's operators and embeds, before its `apply` adds further taps. */
+/** Taps the hooks of the plugin's operators and embeds, before its `apply` adds other taps. */
 export const tapDeclaredParts = (plugin: Plugin, hooks: RelApiHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);

@@ -68,7 +68,7 @@ export interface RelApi extends ApiMethods {
 /** Returns an error that hides message and status from the caller, if the auth scheme itself failed. @rule R-AUT-13
  *  G-AUTH-21 X-AUTH-3 */
 const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
-  // a 503 may be temporary, so the caller should see it
+  // A 503 may be temporary, so the caller should see it.
   if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error;
   const { code, message: reason } = error;
   logger.error("database error in an auth scheme", { ...findOrigin(error), code, reason });
@@ -151,7 +151,7 @@ export const relApi = (preset: Preset): RelApi => {
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
   const authorize = async (credentials: Credentials, knownSession?: Session): Promise<Session> => {
-    // the first load reads the option sources, whose settings may decide which callers are allowed
+    // The first load reads the option sources, whose settings may decide which callers are allowed.
     if (current.model === undefined) await loader.firstAttempt;
     let session = knownSession;
     if (session === undefined) {
@@ -230,7 +230,7 @@ export const relApi = (preset: Preset): RelApi => {
     openReplication: connector.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
-      // properties of the surface may change later
+      // Properties of the surface may change later.
       surfaces.push(Object.create(surface, { plugin: { value: plugin } }));
     },
     addStep: (plugin, step) => {
@@ -278,7 +278,7 @@ export const relApi = (preset: Preset): RelApi => {
     uploadWatch,
     requestSignal: values.use("core", requestEndedSignal),
   });
-  // runs after the listeners of plugins, whose paths may depend on the model
+  // This runs after the listeners of plugins, whose paths may depend on the model.
   loader.onModel(() => pipeline.refresh());
   let closePromise: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -291,7 +291,7 @@ export const relApi = (preset: Preset): RelApi => {
     counters.add("requests-cut-off", cutOff);
     if (cutOff > 0)
       logger.warn("cancelling the requests that did not end within the grace period", { count: cutOff, seconds });
-    // closing connections cancels their statements, and those requests are answered with a lost connection
+    // Closing connections cancels their statements, and those requests are answered with a lost connection.
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
     unreadTracker.close();
@@ -338,7 +338,7 @@ const chooseActingSession = (session: Session, surface: string, model: Model | u
   return withoutDatabaseRole(session);
 };
 
-/** @rule R-ADM-2 */
+/** Makes the counters include the figures of the pool of connections. @rule R-ADM-2 */
 const watchPool = (counters: Counters, database: Database): void => {
   counters.watch("pool-timeouts", () => database.counts().timeouts);
   counters.watch("pool-available", () => database.counts().available);
@@ -350,7 +350,7 @@ const watchPool = (counters: Counters, database: Database): void => {
   counters.watch("results-refused", () => database.counts().rejected);
 };
 
-/** @rule R-PROF-6 */
+/** Checks options for which the kinds of settings are not sufficient. @rule R-PROF-6 */
 const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): void => {
   checkOptionKinds(options, settings);
   if (options.dbSchemas.length === 0) throw presetError("dbSchemas is empty: name at least one schema to expose");

@@ -54,9 +54,9 @@ import { authHook } from "../plugins/services/index.ts";
 import { coalescedReads, columnArrays, planProof, streamedAnswers } from "../plugins/speed/index.ts";
 
 export const commonPlugins: readonly Plugin[] = [
-  // the plugin that connects to the database
+  // The plugin that connects to the database.
   connector,
-  // plugins around each request
+  // Plugins around each request.
   structuredLog,
   requestIds,
   accessLog,
@@ -68,59 +68,59 @@ export const commonPlugins: readonly Plugin[] = [
   readYourWrites,
   slowQueries,
   tracing,
-  // plugins that limit requests
+  // Plugins that limit requests.
   redisLimits,
   rateLimits,
   rowLimits,
   costLimits,
   anonymousTimeout,
   safeWrites,
-  // plugins for long bodies
+  // Plugins for long bodies.
   streamedAnswers,
-  // plugins for pages in a browser
+  // Plugins for pages in a browser.
   frontPage,
-  // plugins that load the model
+  // Plugins that load the model.
   catalogIntrospection,
   relationships,
   computedRelationships,
   reloadChannel,
   reloadPoll,
-  // settings stored in the database
+  // Settings stored in the database.
   databaseSettings,
-  // plugins of names and permissions from metadata
+  // Plugins of names and permissions from metadata.
   metadataLoader,
   metadata,
   metadataPermissions,
-  // auth schemes
+  // Auth schemes.
   adminSecret,
   authHook,
   jwtTokens,
   anonymous,
-  // plugins of the settings and roles that SQL sees
+  // Plugins of the settings and roles that SQL sees.
   requestSettings,
   sessionSettings,
   hasuraSession,
-  // plugins of filters
+  // Plugins of filters.
   comparisonOperators,
   textOperators,
   jsonOperators,
   arrayRangeOperators,
   ltreeOperators,
-  // plugins of aggregates
+  // Plugins of aggregates.
   aggregateFunctions,
-  // plugins of related rows
+  // Plugins of related rows.
   nestEmbeds,
   aggregateEmbeds,
-  // plugins of writes
+  // Plugins of writes.
   setOperator,
-  // live queries: the engine, event streams, patches, change sources (the best one first)
+  // Live queries: the engine, event streams, patches, change sources (the best one first).
   liveQueries,
   sse,
   livePatches,
   replicationChanges,
   notifyChanges,
   pollChanges,
-  // the bus of several processes, listed after plugins that send a last message on it
+  // The bus of several processes, listed after plugins that send a last message on it.
   bus,
   natsBus,
   redisBus,

@@ -32,14 +32,14 @@ import type { PresetOptions } from "./options.ts";
 export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: commonPlugins, options, ...packageNames },
-    // plugins that limit requests
+    // Plugins that limit requests.
     apiLimits,
-    // plugins of filters
+    // Plugins of filters.
     geoOperators,
-    // plugins of column updates
+    // Plugins of column updates.
     incOperator,
     documentOperators,
-    // plugins of the surface
+    // Plugins of the surface.
     graphql,
     graphqlGet,
     graphqlHints,
@@ -59,7 +59,7 @@ export const gqlCompat = (options: PresetOptions): Preset =>
     graphqlDeletes,
     graphqlIntrospection,
     playground,
-    // live queries over WebSocket and multipart responses, and subscriptions sent as queries
+    // Live queries over WebSocket and multipart responses, and subscriptions sent as queries.
     upgrades,
     websocketTransport,
     legacyWebsocket,

@@ -5,7 +5,7 @@ export { knownOptions, knownPlugins } from "./known-plugins.ts";
 export { minimal } from "./minimal.ts";
 export { plus } from "./plus.ts";
 export { restCompat } from "./rest-compat.ts";
-// the types of calls to an api that these presets add
+// These are the types of calls to an api that these presets add.
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
 export type { RestCall } from "../plugins/rest/api.ts";
 export type { Upgrade } from "../plugins/live/api.ts";

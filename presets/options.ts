@@ -1,7 +1,7 @@
 /** Options of the presets. The build adds the description of each one with `.ci/write-declarations.mjs`. */
 import type { RelApiOptions } from "../core/index.ts";
 export type { JwtSecret } from "../plugins/auth/settings.ts";
-// type imports that add the options of other plugins
+// These type imports add the options of other plugins.
 export type {} from "../plugins/cluster/settings.ts";
 export type {} from "../plugins/database/settings.ts";
 export type {} from "../plugins/graphql/settings.ts";

@@ -4,7 +4,7 @@
  */
 export type * from "../core/index.ts";
 export {
-  // presets and their options
+  // Presets and their options.
   CallError,
   compose,
   optionsFromEnvironment,
@@ -12,7 +12,7 @@ export {
   Stage,
   VERSION,
   without,
-  // definitions for plugins and their settings
+  // Definitions for plugins and their settings.
   defineHook,
   definePlugin,
   defineService,
@@ -21,7 +21,7 @@ export {
   requireService,
   settingKinds,
   buildSettingRows,
-  // functions that make errors
+  // Functions that make errors.
   bodyTooLarge,
   buildErrorFields,
   limitExceeded,
@@ -30,16 +30,16 @@ export {
   RelApiError,
   tokenRejected,
   urlTooLong,
-  // optional packages, which bundlers do not see
+  // Optional packages, which bundlers do not see.
   importPackage,
-  // requests and responses
+  // Requests and responses.
   buildJsonAnswer,
   createOriginPolicyGetter,
   adaptFieldsFirstLogger,
   decodeUtf8Header,
   requestEndedSignal,
   transactionEndedSignal,
-  // functions of the model
+  // Functions of the model.
   findBaseType,
   findColumn,
   matchesType,
@@ -49,7 +49,7 @@ export {
   findRoutines,
   getQualifiedName,
   getVisibility,
-  // functions of plans
+  // Functions of plans.
   buildColumnComparison,
   mapPlan,
   defineCacheQuestion,
@@ -57,7 +57,7 @@ export {
   restrictRows,
   visitPlan,
   explainProgram,
-  // functions that build SQL
+  // Functions that build SQL.
   getBoundValue,
   trustedSql,
   quoteIdentifier,
@@ -67,7 +67,7 @@ export {
   sql,
   compileSql,
   bindValue,
-  // functions for JSON
+  // Functions for JSON.
   encodeArrayLiteral,
   isJsonObject,
   exceedsJsonDepth,

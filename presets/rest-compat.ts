@@ -32,7 +32,7 @@ import type { PresetOptions } from "./options.ts";
 export const restCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: commonPlugins, options, ...packageNames },
-    // plugins of the methods
+    // Plugins of the methods.
     rest,
     restWrites,
     restRpc,
@@ -44,15 +44,15 @@ export const restCompat = (options: PresetOptions): Preset =>
     restHints,
     restLive,
     etag,
-    // plugins that describe the schema
+    // Plugins that describe the schema.
     openapi,
     openapi3,
     openapiPage,
-    // plugins of filters
+    // Plugins of filters.
     fullTextOperators,
-    // plugins of related rows
+    // Plugins of related rows.
     spreadEmbeds,
-    // plugins of body formats
+    // Plugins of body formats.
     jsonMedia,
     singularMedia,
     strippedMedia,

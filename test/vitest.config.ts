@@ -13,7 +13,7 @@ const testDist: Plugin = {
   name: "test-dist",
   enforce: "pre",
   resolveId: (source, importer) => {
-    // the package has a second copy, which bundlers use; neither copy accepts objects of the other
+    // The package has a second copy, which bundlers use; neither copy accepts objects of the other.
     if (source === "graphql") return { id: import.meta.resolve(source), external: true };
     if (importer === undefined || !source.startsWith(".")) return undefined;
     const path = relative(root, resolve(dirname(importer), source));
@@ -34,9 +34,9 @@ const project = (
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
-    // a test file ends before the optimization of PGlite's code saves time
+    // A test file ends before the optimization of PGlite's code saves time.
     execArgv: ["--liftoff-only"],
-    testTimeout: 180_000, // Longer than the deadline of `until`, whose error names the condition.
+    testTimeout: 180_000, // longer than the deadline of `until`, whose error names the condition
     // With ORACLE, a hook at the end of a file repeats all of its requests.
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
     ...overrides,
@@ -52,7 +52,7 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 120_000,
-    // some files mostly wait for servers, so four more workers than processors keep the processors busy
+    // Some files mostly wait for servers, so four more workers than processors keep the processors busy.
     maxWorkers: availableParallelism() + 4,
     projects: [
       project("no-database", {
@@ -60,7 +60,7 @@ export default defineConfig({
         provide: { databasePlan: undefined, capabilities: undefined, isProcessShared: true },
       }),
       project("own-process"),
-      // most code of these files runs too shortly for the time that its optimization takes
+      // Most code of these files runs too shortly for the time that its optimization takes.
       project("shared-process", { isolate: false, execArgv: ["--liftoff-only", "--no-opt"] }),
       project("embedded", { globalSetup: ["test/support/global-setup.ts"] }),
     ],

@@ -8,6 +8,7 @@ interface Backoff {
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 32_000;
 
+/** Creates a series of pauses that grow with each attempt. */
 export const createBackoff = (): Backoff => {
   let pauseMs = FIRST_PAUSE_MS;
   return {

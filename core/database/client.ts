@@ -55,7 +55,7 @@ const buildClientConfig = (
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   if ("stream" in address)
-    // pg's types require a net.Socket, but pg works with any stream
+    // The types of pg require a net.Socket, but pg works with any stream.
     return { ...common, stream: address.stream as () => any, user: "postgres", database: "postgres", ssl: false };
   return { ...common, connectionString: address.url };
 };
@@ -85,14 +85,14 @@ export const wrapClient = (
     hasEnded = true;
     for (const listener of endListeners) listener();
   };
-  // without a listener, an error would end the process, although it also rejects the running statement
+  // Without a listener, an error would end the process, although it also rejects the running statement.
   client.on("error", notifyEnd);
   client.on("end", notifyEnd);
   let watch: ResultWatch | undefined;
   const watchStream = (): void => {
     watch = watchResults(client.connection.stream, onRejected);
   };
-  // before TLS only one byte arrives, which pg reads itself
+  // Before TLS only one byte arrives, which pg reads itself.
   if (client.ssl) client.connection.on("sslconnect", watchStream);
   else client.connection.on("connect", watchStream);
   const parameters = new Map<string, string>();
@@ -113,7 +113,7 @@ export const wrapClient = (
         watch.doneCount = 0;
       }
       const follower = cleaning === undefined ? undefined : cleaner.createFollowingBatch(cleaning);
-      // pg's types require pg's own Connection in `submit`
+      // The types of pg require its own Connection in `submit`.
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable);
     });
   /** Resolves when the last query has ended. The next query waits for it, because the driver accepts only one query at
@@ -123,15 +123,15 @@ export const wrapClient = (
     prepared: preparedStatements,
     backend: getChannels === undefined ? UNKNOWN_BACKEND : EMBEDDED_BACKEND,
     planOwner: undefined,
-    // a batch follows a failed cleaning too: after a failed statement in an open transaction, the cleaning fails as
-    // well
+    // A batch follows a failed cleaning too: after a failed statement in an open transaction, the cleaning fails as
+    // well.
     run: (plan, cleaning, long) =>
       cleaner.lastCleaning === undefined
         ? send(plan, cleaning, long)
         : cleaner.lastCleaning.then(() => send(plan, cleaning, long)),
     cleaner,
     query: async <Row>(text: string, values: readonly unknown[]) => {
-      // only core sends these statements: the catalog may be of any size, and notifications never end
+      // Only core sends these statements: the catalog may be of any size, and notifications never end.
       limit(Number.POSITIVE_INFINITY);
       const result = lastQuery.then(() => client.query(text, values as unknown[]));
       lastQuery = result.catch(() => undefined); // the caller gets the error
@@ -145,7 +145,7 @@ export const wrapClient = (
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // the result of a copy has no end
-        // pg's types require pg's own Connection in `submit`
+        // The types of pg require its own Connection in `submit`.
         client.query(new CopyBoth(text, take, reject) as Pg.Submittable);
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
@@ -156,11 +156,11 @@ export const wrapClient = (
     onEnd: (listener) => {
       endListeners.push(listener);
     },
-    // the stream is checked too, because pg reports later that the server has closed its side
+    // The stream is checked too, because pg reports later that the server has closed its side.
     get isEnded() {
       return hasEnded || !client.connection.stream.writable;
     },
-    // a paused stream does not count, because the server then waits for the client
+    // A paused stream does not count, because the server then waits for the client.
     isAwaitingResponse: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
     getReceivedBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
     get processId() {
@@ -177,7 +177,7 @@ export const wrapClient = (
         : { isStandby: standby === "on", isReadOnly: readOnly === "on" };
     },
     end: async () => {
-      // a time limit is needed, because a network that drops packets never confirms the end
+      // A time limit is needed, because a network that drops packets never confirms the end.
       const patience = setTimeout(() => client.connection.stream.destroy(), END_PATIENCE_MS);
       patience.unref();
       await client.end().catch(() => undefined); // the connection has ended in either case
@@ -194,11 +194,11 @@ const getRowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const keepText = (text: unknown): unknown => text;
-// pg's types have overloads for each format, but every value arrives as text
+// The types of pg have overloads for each format, but every value arrives as text.
 const AS_TEXT = { getTypeParser: () => keepText } as unknown as Pg.CustomTypesConfig;
 
 const buildScriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
-  // the result of an empty text has no command
+  // The result of an empty text has no command.
   command: command ?? "",
   columns: fields.map(({ name }) => name),
   rows,
@@ -212,7 +212,7 @@ const sendCancel = (client: Client): Promise<void> =>
   new Promise((resolve) => {
     const { processID, secretKey, ssl, host, port } = client;
     if (processID === null || secretKey === null) return resolve();
-    // pg's types omit the members of RawConnection
+    // The types of pg omit the members of RawConnection.
     const raw = new Pg.Connection({ ssl } as any) as unknown as RawConnection;
     const patience = setTimeout(() => raw.stream.destroy(), CANCEL_PATIENCE_MS);
     const send = (): void => raw.cancel(processID, secretKey);
@@ -254,7 +254,7 @@ const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
  *  before the first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no
  *  other code could catch these exceptions. `onRejected` is called for each result that exceeds the limit. */
 const watchResults = (stream: Duplex, onRejected: () => void): ResultWatch => {
-  // every listener of "data" takes a chunk
+  // Every listener of "data" takes a chunk.
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[];
   const watch: ResultWatch = { limit: MAX_MESSAGE_BYTES, long: undefined, doneCount: 0 };
   const header = Buffer.alloc(HEADER_BYTES);
@@ -315,7 +315,7 @@ const watchResults = (stream: Duplex, onRejected: () => void): ResultWatch => {
         if (row !== undefined) passedBytes = offset;
       } else {
         if (headerBytes === 0 && offset > passedBytes) forwardToPg(chunk.subarray(passedBytes, offset));
-        // the index is within the chunk
+        // The index is within the chunk.
         header[headerBytes++] = chunk[offset++] as number;
         passedBytes = offset;
         if (headerBytes < HEADER_BYTES) continue;

@@ -55,7 +55,7 @@ export const createDatabase = (
   endedSignal: Signal<unknown> = createSignal(),
   healthProblems: HealthProblems = createHealthProblems(),
 ): Database => {
-  // these options are read once, because reloads do not change the options of connections
+  // These options are read once, because reloads do not change the options of connections.
   const { options } = current;
   const warn: Logger["warn"] = (message, fields) => logger.warn(message, fields);
   const pools: Pool[] = [];
@@ -151,12 +151,12 @@ export const createDatabase = (
           resolve(await work(queryInOrder, queryLater));
           for (const startQuery of deferredQueries) startQuery();
           await last;
-          // cleaning is necessary, because the function of `dbPreConfig` is user-defined code
+          // Cleaning is necessary, because the function of `dbPreConfig` is user-defined code.
           await cleanSharedConnection(connection);
           await connection.query("commit", []);
           await cleanConnection(connection);
         });
-        // only reads ran, so the error does not affect a result that was already returned
+        // Only reads ran, so the error does not affect a result that was already returned.
         workResult.catch(reject);
       });
     },

@@ -161,7 +161,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const result = await send(connection, DISCARD_PLANS_BATCH, prepares);
       if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS_BATCH, -1);
     }
-    // plans of an unknown role need no record, because the cleaning discards them
+    // Plans of an unknown role need no record, because the cleaning discards them.
     connection.planOwner = owner === UNKNOWN_ROLE ? undefined : owner;
   };
 
@@ -256,14 +256,14 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           }
         }
       } catch (error) {
-        // after an internal error, the state of the connection is unknown: it may still wait for a response
+        // After an internal error, the state of the connection is unknown: it may still wait for a response.
         const isUnderstood =
           error instanceof BatchFailure ? !isFatal(error.result.error) : error instanceof RelApiError;
         isReusable ||= !connection.isEnded && isUnderstood;
         throw error;
       } finally {
         runningConnection = undefined;
-        // a pending cancel request must not hit the next user of the connection
+        // A pending cancel request must not hit the next user of the connection.
         const { lastCleaning } = connection.cleaner;
         if (cancelling === undefined && lastCleaning === undefined) pool.release(connection, isReusable);
         else

@@ -7,7 +7,7 @@ export const openConnection = async (
   timeoutMs: number,
   kind: ConnectionOptions,
 ): Promise<Connection> => {
-  // this import also loads pg, which is not needed before the first connection
+  // This import also loads pg, which is not needed before the first connection.
   const [{ createClient, wrapClient: wrap }] = await Promise.all([
     import("./client.ts"),
     "stream" in address ? address.ready : undefined,

@@ -37,7 +37,7 @@ export const isDatabaseError = (error: unknown): error is RelApiError =>
 
 /** Returns whether the server has ended the connection with the error. */
 export const isFatal = (error: unknown): boolean =>
-  // the code is checked too, because the server translates the severity
+  // The code is checked too, because the server translates the severity.
   isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0"));
 
 /** Returns whether an administrator, a shutdown or a timeout has ended the session. The server reports it during the
@@ -77,7 +77,7 @@ const chooseStatus = (code: string, message: string, isOfValue: boolean): number
     case "21000":
       return message.endsWith("requires a WHERE clause") ? 400 : 500;
     case "22023":
-      // an example is: role "x" does not exist
+      // An example is `role "x" does not exist`.
       return /^role .* does not exist$/s.test(message) ? 401 : 400;
   }
   switch (code.slice(0, 2)) {
@@ -127,7 +127,7 @@ const buildMessage = ({ message, routine, where }: PgError): string =>
 /** Converts an error of a running statement. `path` is the position of the statement in the request. @rule R-ERR-3
  *  G-DBE-1 */
 export const convertStatementError = (error: unknown, path?: string): RelApiError => {
-  // relapi has thrown this error for a result that exceeds the limit
+  // Relapi has thrown this error for a result that exceeds the limit.
   if (error instanceof RelApiError) return error;
   if (!isPgError(error)) return connectionLost(readErrorText(error), error);
   const status = chooseStatus(error.code, error.message, isUnreadable(error));
@@ -159,7 +159,7 @@ export const classifyLoginError = (error: unknown): "login" | "certificate" | un
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
   const { code = "", syscall } = (cause ?? {}) as { readonly code?: string; readonly syscall?: string };
-  // `open` fails for a file that the connection string names; a missing socket fails in another system call
+  // `open` fails for a file that the connection string names; a missing socket fails in another system call.
   return CERTIFICATE.test(code) || (syscall === "open" && code !== "") ? "certificate" : undefined;
 };
 

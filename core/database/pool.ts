@@ -157,9 +157,9 @@ export const createPool = (options: PoolOptions): Pool => {
       return connection;
     } catch (error) {
       openingCount--;
-      // waiters would wait for another timeout, because the server has not responded since the attempt began
+      // Waiters would wait for another timeout, because the server has not responded since the attempt began.
       if (isTimedOut(error) && lastResponseAtMs < beganAtMs) failWaiters(error);
-      // the next attempt fails as fast, or finds the database available again
+      // The next attempt fails as fast, or finds the database available again.
       serveNext();
       throw error;
     }
@@ -182,7 +182,7 @@ export const createPool = (options: PoolOptions): Pool => {
   /** Opens a connection for the longest waiter after a slot became free. */
   const serveNext = (): void => {
     if (waiters.length === 0 || isClosed || connections.size + openingCount >= maxCount) return;
-    // the list of waiters is not empty
+    // The list of waiters is not empty.
     const waiter = waiters.shift() as Waiter;
     open().then(
       (connection) => giveConnection(waiter, connection),
@@ -209,7 +209,7 @@ export const createPool = (options: PoolOptions): Pool => {
       const waiter: Waiter = { give: resolve, fail: reject, timer: undefined };
       waiter.timer = setTimeout(() => {
         const index = waiters.indexOf(waiter);
-        // a connection is being opened for this waiter, so the timeout of connecting applies
+        // A connection is being opened for this waiter, so the timeout of connecting applies.
         if (index === -1) return;
         waiters.splice(index, 1);
         timeouts++;
@@ -299,7 +299,7 @@ export const createPool = (options: PoolOptions): Pool => {
         warn("closing connections that are still in use", { count: connections.size });
         for (const entry of connections.values()) {
           drop(entry);
-          // the running statement is cancelled, because the server notices the disconnection only later
+          // The running statement is cancelled, because the server notices the disconnection only later.
           cancellations.push(entry.connection.cancel());
         }
       }, patienceMs);

@@ -34,7 +34,7 @@ export class PreparedStatements {
   use(name: string, text: string): void {
     const size = this.sizes.get(name) ?? Buffer.byteLength(text);
     this.delete(name);
-    // the statement moves to the end of the map, as the most recently used
+    // The statement moves to the end of the map, as the most recently used.
     this.sizes.set(name, size);
     this.size++;
     this.bytes += size;
@@ -136,7 +136,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       preparedStatements.use(name, text);
       if (isKnown) continue;
       newNames.add(name);
-      // a close is harmless, because closing a missing statement is not an error
+      // A close is harmless, because closing a missing statement is not an error.
       if (preparedStatements.uncertain.delete(name) || sentStatements.length - 1 > firstEffect) closes.push(name);
     }
     evictStatements(preparedStatements, sentStatements, closes);
@@ -149,7 +149,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
 const listDescribedNames = (statements: readonly WireStatement[], firstEffect: number): WirePlan["described"] => {
   const names: string[] = [];
   for (let i = firstEffect + 1; i < statements.length; i++) {
-    // the index is within the length
+    // The index is within the length.
     const { name } = statements[i] as WireStatement;
     if (name !== "") names.push(name);
   }
@@ -171,7 +171,7 @@ export const recordFailure = (
     if (name === "" || i < failedAt) return;
     const isParsed = parses[i] === true;
     const isUncertain = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
-    // the server skips the messages after a failure, so it has not parsed this statement
+    // The server skips the messages after a failure, so it has not parsed this statement.
     if (isParsed || isUncertain) preparedStatements.delete(name);
     if (isUncertain && (i === failedAt || !isParsed)) preparedStatements.uncertain.add(name);
   });

@@ -28,13 +28,13 @@ const MAX_ATTEMPTS = 6;
 const MAX_SILENT_ATTEMPTS = 3;
 const RETRY_PAUSE_MS = 10;
 
-/** Returns the record for a further attempt, or undefined if the error is final. @rule R-HST-7 */
+/** Returns the record for another attempt, or undefined if the error is final. @rule R-HST-7 */
 export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATTEMPT): Attempts | undefined => {
   const count = attempts.count + 1;
   if (count > MAX_ATTEMPTS) return undefined;
   if (loss.isOpening) {
     if (loss.isReplica) return { ...attempts, count, pauseMs: 0 };
-    // a retry helps if the server ended the session during the login; an absent server would still be absent
+    // A retry helps if the server ended the session during the login; an absent server would still be absent.
     return hasEndedEarly(loss.error) ? { ...attempts, count, pauseMs: RETRY_PAUSE_MS * 2 ** count } : undefined;
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;

@@ -24,7 +24,7 @@ export const runScript = async (
     await connection.query("commit", []);
     return results;
   } catch (error) {
-    // the caller gets the first error, so an error of the rollback is ignored
+    // The caller gets the first error, so an error of the rollback is ignored.
     if (!connection.isEnded) await connection.query("rollback", []).catch(() => undefined);
     throw error;
   } finally {

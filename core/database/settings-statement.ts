@@ -40,7 +40,7 @@ export const splitNames = (text: string): readonly string[] => (text === "" ? []
 
 /** Returns the search path. `login` is the login role's own path, if that path still applies. */
 export const buildSearchPath = (schemas: readonly string[], login: readonly string[] | undefined): string =>
-  // duplicates are removed, because each name costs a catalog look-up in every transaction
+  // Duplicates are removed, because each name costs a catalog look-up in every transaction.
   compileSql(
     joinSql(
       (login === undefined ? schemas : [...new Set([...schemas, ...login])]).map((name) => quoteIdentifier(name)),
@@ -57,7 +57,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
       settings.set(name, value);
       if (spec.isForUserCode !== true) alwaysApplied.set(name, value);
     }
-  // a role named "none" is rejected, because `set role none` would make the caller the login role
+  // A role named "none" is rejected, because `set role none` would make the caller the login role.
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const settingMap of [settings, alwaysApplied]) settingMap.set("role", session.databaseRole ?? "none");
   for (const text of settings.values()) rejectInvalidText(text);

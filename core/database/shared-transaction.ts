@@ -91,7 +91,7 @@ export const createSharedTransaction =
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
       const record = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
-      // the transaction has not waited for a connection, because the connection already exists
+      // The transaction has not waited for a connection, because the connection already exists.
       if (record !== undefined) record.beganAtMs = record.askedAtMs;
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
@@ -134,7 +134,7 @@ export const createSharedTransaction =
         createUnnamedStatement(buildBeginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
-      // the connection keeps no plans of user-defined code, because the cleaning discards them
+      // The connection keeps no plans of user-defined code, because the cleaning discards them.
       connection.planOwner = undefined;
       let last: Promise<unknown> = Promise.resolve();
       const runInOrder = (execution: Execution): Promise<readonly ResultRow[]> => {

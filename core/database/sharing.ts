@@ -17,7 +17,7 @@ const ALL_SHARINGS: readonly Sharing[] = [false, true].flatMap((setsJit) =>
 
 /** Returns the one object of a combination, so that callers can compare the objects by identity. */
 export const findSharing = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
-  // the list has all combinations
+  // The list has all combinations.
   ALL_SHARINGS.find((sharing) => sharing.setsJit === setsJit && sharing.hasPlpgsql === hasPlpgsql) as Sharing;
 
 /** The facts about the backend of a new connection. */

@@ -32,7 +32,7 @@ export const createErrorReporter = ({ current, healthProblems, warn }: ReporterP
 
   const reportLostRole = (role: string): void => {
     const { model } = current;
-    // other roles are not reported, because tokens may name any role
+    // Other roles are not reported, because tokens may name any role.
     if (model?.roles.get(role)?.isAssumable !== true) return;
     const nowMs = Date.now();
     if (nowMs - (loggedAtMs.get(role) ?? 0) < WARNING_INTERVAL_MS) return;

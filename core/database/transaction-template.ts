@@ -134,7 +134,7 @@ const createIndexedQuestions = <Answer>(
 };
 
 const settingNameQuestion = createIndexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
-// the index is below the number of programs
+// The index is below the number of programs.
 const programQuestion = createIndexedQuestions("program", ({ programs }, i) => programs[i]?.program as Program);
 
 /** Returns the name of the pre-request function. Undefined if the transaction does not call one. */
@@ -236,7 +236,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const model = ask(MODEL);
   const isReadOnly = ask(ACCESS) === "read only";
   const end = ask(END);
-  // a default of the login role must not apply to other roles (R-TX-3)
+  // A default of the login role must not apply to other roles (R-TX-3).
   const isolation =
     ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
   const sharing = ask(SHARING);

@@ -133,13 +133,13 @@ export const mergeRows = (
     const { statements, main } = program;
     const mergedRow: Record<string, string | null> = {};
     for (let turn = 1; turn <= statements.length; turn++) {
-      // the main statement comes last, so its columns replace those of the others
+      // The main statement comes last, so its columns replace those of the others.
       const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
-      // the index is within the length
+      // The index is within the length.
       const { columns } = statements[i] as ProgramStatement;
       const row = rows[rowIndex + i];
       if (row !== undefined)
-        // the index is within the length
+        // The index is within the length.
         for (let column = 0; column < columns.length; column++)
           mergedRow[columns[column] as string] = row[column] ?? null;
     }

@@ -130,7 +130,7 @@ const receive = (
   if (decode === undefined && coding !== "" && coding !== "identity")
     throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
   if (length !== undefined && Number(length) > maxBytes) throw sizeExceeded();
-  // the client disconnected during authentication, so no event will follow
+  // The client disconnected during authentication, so no event will follow.
   if (request.destroyed) throw requestCancelled();
   return new Promise((resolve, reject) => {
     const decoder = decode?.();
@@ -141,7 +141,7 @@ const receive = (
     /** The buffer of a large body. */
     let buffer: Buffer | undefined;
     const end = (): void => {
-      // the garbage collector frees listeners with the request, and removing them would cost more
+      // The garbage collector frees listeners with the request, and removing them would cost more.
       if (decoder === undefined) stopWatching?.();
       else cleanUp();
       resolve(buffer ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));

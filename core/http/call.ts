@@ -110,7 +110,7 @@ const encodeUrlText = (path: string): string => path.replace(/[^\0-\x7f]+/g, enc
 /** Creates a request like Node's own, and a response whose output is discarded. */
 export const openCall = ({ method, path, headers = {}, body, signal, session, parent }: ApiCall) => {
   const socket = new Socket();
-  // only the client's address is copied; the connection belongs to the outer request
+  // Only the client's address is copied; the connection belongs to the outer request.
   if (parent !== undefined)
     Object.defineProperty(socket, "remoteAddress", { value: parent.request.socket.remoteAddress });
   const isOwn = parent === undefined || session !== undefined;
@@ -170,7 +170,8 @@ const joinHeaders = ({ headers }: Answer): Readonly<Record<string, string>> => {
   return joinedHeaders;
 };
 
-/** @throws CallError for statuses from 400 on, and for streams @rule X-CALL-1 X-CALL-3 */
+/** Converts an answer of a surface to the answer of a call.
+ *  @throws CallError for statuses from 400 on, and for streams @rule X-CALL-1 X-CALL-3 */
 export const toApiAnswer = (answer: Answer): ApiAnswer => {
   if (answer.stream !== undefined || answer.isSent === true)
     throw createCallError(NOT_ACCEPTABLE, {}, STREAM_ERROR_BODY);
@@ -185,7 +186,7 @@ const createCallError = (status: number, headers: Readonly<Record<string, string
   try {
     parsedBody = JSON.parse(body) as typeof parsedBody; // the code below checks the members
   } catch {
-    // the body is not JSON, so the error has only the status
+    // The body is not JSON, so the error has only the status.
   }
   const message = parsedBody?.message ?? parsedBody?.error;
   return new CallError({

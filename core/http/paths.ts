@@ -17,7 +17,7 @@ const readSurfacePaths = (surface: AddedSurface, logger: Logger): readonly strin
   try {
     return surface.paths?.() ?? EVERY_PATH;
   } catch (error) {
-    // the surface then serves no requests
+    // The surface then serves no requests.
     logger.error(
       "a plugin failed",
       buildErrorFields(attributeError(surface.plugin, `addSurface("${surface.name}").paths`, error)),

@@ -104,7 +104,7 @@ const addHeaders = (answer: Answer, extra: Headers): Answer => {
   return { ...answer, headers: [...answer.headers, ...addedHeaders] };
 };
 
-/** @rule R-PIPE-1 */
+/** Creates the pipeline, which leads each request through the steps of this rule. @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
   const {
     current,
@@ -153,7 +153,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     /** The plugin function that is running, to which errors are attributed. Undefined while no plugin runs. */
     let runningFunction: PipelineFunction | undefined;
     try {
-      // a proxy and the server must not use different hosts (R-BND-5)
+      // A proxy and the server must not use different hosts (R-BND-5).
       if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
       if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       for (const addedStep of stepsWith.beforeAuthorize) {
@@ -166,7 +166,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (page !== undefined) return page;
       runningFunction = undefined;
       if (current.gate !== undefined) await current.gate();
-      // finds the session, and waits for the first load of the schema
+      // This step finds the session, and waits for the first load of the schema.
       exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
@@ -284,7 +284,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     runningCount++;
     try {
       const finalAnswer = await answer(exchange);
-      // a client that has sent its body too slowly gets no further time
+      // A client that has sent its body too slowly gets no additional time.
       if (!exchange.request.complete && finalAnswer.status !== 408) lingerAfter(exchange.request);
       await respond(exchange, finalAnswer);
     } catch (thrownValue) {
@@ -292,7 +292,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.response.destroy();
     } finally {
       exchange.pendingBody?.release(); // the body is no longer needed
-      // the body is incomplete, and Node discards the bytes that still arrive
+      // The body is incomplete, and Node discards the bytes that still arrive.
       if (!exchange.request.complete) uploadWatch.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) notifyIdle?.();
@@ -308,7 +308,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       return surface.match?.(path, request.method ?? "GET", request) === true;
     } catch (error) {
-      // the surface does not serve this request
+      // The surface does not serve this request.
       logger.error(
         "a plugin failed",
         buildErrorFields(attributeError(surface.plugin, `addSurface("${surface.name}").match`, error)),
@@ -338,7 +338,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);
       let owner = findSurface(path, request, paths);
-      // the application serves its own root
+      // The application serves its own root.
       if (owner === undefined && (next === undefined || findMountPath(request) !== ""))
         owner = findSurface(path, request, fallbackPaths);
       if (owner === undefined) {
@@ -348,7 +348,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
           lingerAfter(request);
           return void response.writeHead(404).end();
         }
-        // no other listener exists: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
+        // No other listener exists: the last surface encodes the 404, after the credentials were checked (R-PIPE-2).
         owner = {
           plugin: last.plugin,
           name: last.name,

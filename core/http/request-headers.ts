@@ -48,7 +48,7 @@ export const findCookie = (header: string | undefined, name: string): string | u
 /** Returns the path at which an application has mounted the api, such as `/db`; empty without a mount, or at its
  *  root. */
 export const findMountPath = (request: Pick<IncomingMessage, "url">): string => {
-  // Express and similar frameworks set these members
+  // Express and similar frameworks set these members.
   const { originalUrl, baseUrl, url = "" } = request as MountedRequest;
   if (baseUrl !== undefined) return baseUrl;
   return originalUrl?.endsWith(url) === true ? originalUrl.slice(0, originalUrl.length - url.length) : "";

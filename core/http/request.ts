@@ -94,7 +94,7 @@ export class RequestExchange implements Exchange, Credentials {
     const headerValue = this.sentHeaders[key];
     if (headerValue === undefined) return undefined;
     if (typeof headerValue !== "string") return headerValue[0];
-    // Node joins repeated headers with a comma, which a single value may also contain
+    // Node joins repeated headers with a comma, which a single value may also contain.
     return headerValue.includes(", ") ? (findFirstHeader(this.rawHeaders, key) ?? headerValue) : headerValue;
   }
 

@@ -13,7 +13,8 @@ export const buildJsonAnswer = (status: number, body: string, furtherHeaders: He
   body,
 });
 
-/** Writes a response and returns the length of its body. `extra` are headers of the pipeline; those of the answer win.
+/** Writes a response and returns the length of its body. `extra` contains headers of the pipeline.
+ *  Headers of the answer take precedence.
  *  Content-Length is always set here. The response to a HEAD request has no body. @throws Error from Node for headers
  *  that it rejects, before anything is written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
 export const writeAnswer = (
@@ -24,9 +25,9 @@ export const writeAnswer = (
   unread: UnreadTracker,
 ): number => {
   const { status, headers } = answer;
-  // a 205 needs a length of 0
+  // A 205 needs a length of 0.
   const answerBody = status === 205 ? undefined : answer.body;
-  // Node takes three times as long to write a long string as bytes
+  // Node takes three times as long to write a long string as bytes.
   const body =
     typeof answerBody === "string" && answerBody.length > MAX_TEXT_LENGTH ? Buffer.from(answerBody) : answerBody;
   const headerList: string[] = [];
@@ -43,7 +44,7 @@ export const writeAnswer = (
     response.flushHeaders();
     answer.stream(response);
   } else if (hasNoBody || body === undefined) response.end();
-  // Node writes headers, which are Latin-1, in the encoding of a string that is sent with them
+  // Node writes headers, which are Latin-1, in the encoding of a string that is sent with them.
   else if (typeof body === "string" && bytes === body.length) response.end(body, "latin1");
   else
     response.end(

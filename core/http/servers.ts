@@ -23,7 +23,7 @@ export const createServers = (headersMs: number): Servers => {
     add: (server) => {
       if (knownServers.has(server)) return;
       knownServers.add(server);
-      // Node itself applies the timeout; a timeout that the application has set remains
+      // Node itself applies the timeout; a timeout that the application has set remains.
       if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
       for (const listener of listeners) listener(server);
     },

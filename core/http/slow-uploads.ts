@@ -40,7 +40,7 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
   const checkUpload = (entry: WatchedUpload, nowMs: number): void => {
     const { request, onLate } = entry;
     if (hasEnded(request)) return void entries.delete(entry);
-    // the clock is not read for bodies that arrive before the first check
+    // The clock is not read for bodies that arrive before the first check.
     entry.startedAtMs ??= nowMs;
     entry.bytesBefore ??= request.socket.bytesRead;
     const tookMs = nowMs - entry.startedAtMs;

@@ -180,7 +180,7 @@ export const createCaches = (
     let size = BYTES_PER_STEP + bytes;
     for (const { question, key } of steps) {
       let branch = findNode();
-      // different questions after equal answers: the maker read something without `ask`
+      // Different questions after equal answers: the maker read something without `ask`.
       if (branch !== undefined && branch.question?.name !== question.name) return dropConflicting(branch);
       if (branch === undefined) {
         branch = { question, next: new Map(), parent, answer };
@@ -220,11 +220,11 @@ export const createCaches = (
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
             );
-          // the map has the answer of this question
+          // The map has the answer of this question.
           if (answers.has(question.name)) return answers.get(question.name) as Answer;
           const answer = answerTo(question);
           answers.set(question.name, answer);
-          // the root of a cache holds only questions about one type of source
+          // The root of a cache holds only questions about one type of source.
           const step = question as CacheQuestion<unknown, unknown>;
           steps.push({ question: step, key: computeKey(step, answer) });
           return answer;
@@ -235,7 +235,7 @@ export const createCaches = (
           commit: () => {
             if (startGeneration !== generation || steps.length > MAX_STEPS || isOff()) return;
             const size = estimateBytes(value);
-            // one value must not evict all others
+            // One value must not evict all others.
             if (size * 2 <= maxBytes()) insert(root, steps, value, size);
           },
         };

@@ -14,6 +14,7 @@ export interface Counters {
   get(name: string): number;
 }
 
+/** Creates the counters of one api. */
 export const createCounters = (): Counters => {
   const numbers = new Map<string, number>();
   const readers = new Map<string, () => number>();

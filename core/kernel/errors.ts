@@ -64,7 +64,7 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "result-too-large",
     status: 500,
-    message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
+    message: `The database response exceeds ${limitBytes} bytes (MAX_RESULT_BYTES)`,
     facts: { limit: "maxResultBytes" },
   });
 
@@ -86,7 +86,7 @@ export const connectionFailed = (details: string, cause?: unknown, facts?: RelAp
     headers: buildRetryAfter(1),
   });
 
-/** @rule R-ERR-1 G-DBE-13 */
+/** Returns the error for a lost connection to the database. @rule R-ERR-1 G-DBE-13 */
 export const connectionLost = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
     code: "connection-lost",
@@ -107,7 +107,7 @@ export const modelNotLoaded = (seconds: number): RelApiError =>
     headers: buildRetryAfter(seconds),
   });
 
-/** @rule R-ADM-5, G-DBE-14 */
+/** Returns the error for a request that waited too long for a connection of the pool. @rule R-ADM-5, G-DBE-14 */
 export const poolTimedOut = (): RelApiError =>
   new RelApiError({
     code: "pool-timeout",
@@ -129,7 +129,7 @@ export const nulCharacterInvalid = (path?: string): RelApiError =>
  *  receives the value. @rule R-ERR-7a */
 export const surrogateUnpaired = (text: string, path?: string): RelApiError => {
   const unit = /\p{Surrogate}/u.exec(text)?.[0].charCodeAt(0) ?? 0;
-  // the three bytes that UTF-8 would have for it
+  // UTF-8 would encode half a surrogate pair in these three bytes.
   const bytes = [0xed, 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)].map((byte) => `0x${byte.toString(16)}`);
   return new RelApiError({
     code: "22021",
@@ -257,16 +257,16 @@ export const pendingBodiesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
     status: 413,
-    message: `The bodies of requests without an answer are larger than ${limitBytes} bytes together`,
+    message: `Pending request bodies exceed ${limitBytes} bytes in total`,
     headers: buildRetryAfter(1),
     facts: { limit: "maxPendingBodyBytes" },
   });
 
-/** @rule R-BND-4 */
+/** Returns the error for a request body that arrived too slowly. @rule R-BND-4 */
 export const bodyTimedOut = (): RelApiError =>
   new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
 
-/** @rule R-BND-3 */
+/** Returns the error for a request body with an unknown `Content-Encoding`. @rule R-BND-3 */
 export const bodyEncodingUnknown = (encoding: string, knownEncodings: readonly string[]): RelApiError =>
   new RelApiError({
     code: "body-encoding-unknown",
@@ -275,7 +275,7 @@ export const bodyEncodingUnknown = (encoding: string, knownEncodings: readonly s
     headers: [["Accept-Encoding", knownEncodings.join(", ")]],
   });
 
-/** @rule R-BND-3 */
+/** Returns the error for a request body that does not have its declared encoding. @rule R-BND-3 */
 export const bodyUnreadable = (encoding: string): RelApiError =>
   new RelApiError({
     code: "body-unreadable",

@@ -6,6 +6,7 @@ export interface HealthProblems {
   list(): readonly string[];
 }
 
+/** Creates the list of health problems of one api. */
 export const createHealthProblems = (): HealthProblems => {
   const reasons = new Map<string, string>();
   return {

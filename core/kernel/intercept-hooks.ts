@@ -10,7 +10,7 @@ interface InterceptedHooks {
   plugin: string;
   /** Intercepts the taps of a hook of a plugin. @rule X-SVC-3 */
   readonly watch: (name: string, hook: object) => void;
-  /** Makes all further taps throw. */
+  /** Makes all later taps throw. */
   seal(): void;
 }
 
@@ -24,6 +24,7 @@ const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
+/** Wraps the hooks of core, so that taps report their plugin and sealed hooks reject taps. */
 export const interceptHooks = (core: RelApiHooks): InterceptedHooks => {
   let isSealed = false;
   const interceptedHooks: InterceptedHooks = {

@@ -72,7 +72,7 @@ const simplifyFields = (fields: object): LogFields =>
 /** Adapts the logger of an application. pino, which has `bindings`, takes the fields before the message; all others
  *  take them after it. @throws RelApiError `preset` if a method is missing @rule X-LOG-2 */
 const adaptLogger = (appLogger: Logger | AppLogger): Logger => {
-  // the code below checks the members
+  // The code below checks the members.
   const members = appLogger as unknown as Readonly<Record<string, (...line: unknown[]) => unknown>>;
   for (const level of ["error", "warn", "info", "debug"] as const)
     if (typeof members[level] !== "function")

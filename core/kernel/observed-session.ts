@@ -21,7 +21,7 @@ const CLAIMS = defineCacheQuestion("session claims", ({ session }: SessionSource
 const CLAIMS_TEXT = defineCacheQuestion("session claims text", ({ session }: SessionSource) => session.claimsText);
 const VARIABLE_NAMES = defineCacheQuestion(
   "session variable names",
-  // `Object.keys` would read the variables of an observed session, whose values would become part of the key
+  // `Object.keys` would read the variables of an observed session, whose values would become part of the key.
   ({ session }: SessionSource) => Reflect.ownKeys(session.variables) as string[], // variables have no symbols as keys
   planKey,
 );

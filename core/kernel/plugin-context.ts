@@ -12,6 +12,7 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
   readonly wrap: (plugin: string, wrapper: Parameters<PluginContext["wrap"]>[0]) => void;
 };
 
+/** Creates the context that the `apply` function of one plugin receives. */
 export const createPluginContext = (
   plugin: string,
   sharedContext: SharedContext,
@@ -26,7 +27,7 @@ export const createPluginContext = (
     },
     addOptionSource: (source) =>
       sharedContext.addOptionSource({ ...source, read: withOrigin(plugin, "addOptionSource.read", source.read) }),
-    // the results are not awaited, and one error must not stop the other listeners
+    // The results are not awaited, and one error must not stop the other listeners.
     beforeModel: (listener) => sharedContext.beforeModel(logErrors(plugin, "beforeModel", logger, listener)),
     onModel: (listener) => sharedContext.onModel(logErrors(plugin, "onModel", logger, listener)),
     onClose: (listener) => sharedContext.onClose(logErrors(plugin, "onClose", logger, listener)),

@@ -60,7 +60,7 @@ export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: st
 /** Like `withPluginName`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
 export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
   const wrapper: AnyFunction = (...parts) => {
-    // the last argument of a `tapAsync` function is the callback
+    // The last argument of a `tapAsync` function is the callback.
     const callback = parts.pop() as (error: unknown, result?: unknown) => void;
     const callbackWithName = (error: unknown, result?: unknown): void =>
       error === undefined || error === null || error === false
@@ -99,7 +99,7 @@ export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string,
 
 /** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. @experimental */
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
-  // the stack of the original error shows the mistake
+  // The stack of the original error shows the mistake.
   const originalError = error instanceof PluginError ? error.cause : error;
   const cause = originalError instanceof Error ? originalError : String(originalError);
   return { ...findOrigin(error), cause };

@@ -81,7 +81,8 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   };
 };
 
-/** @throws RelApiError `preset` for functions and values that are not objects @rule X-START-7 */
+/** Checks that a value is an object. @throws RelApiError `preset` for functions and values that are not objects
+ *  @rule X-START-7 */
 const rejectNonObject = (value: unknown, location: string): void => {
   if (typeof value === "function")
     throw presetError(`${location} is the function "${value.name}": call it, as in ${value.name || "preset"}({ … })`);
@@ -90,7 +91,7 @@ const rejectNonObject = (value: unknown, location: string): void => {
   throw presetError(`${location} is ${kind}, not a preset or a plugin`);
 };
 
-/** @throws RelApiError `preset` @rule X-START-7 */
+/** Checks that the argument of `relApi` is a preset. @throws RelApiError `preset` @rule X-START-7 */
 const rejectNonPreset = (value: unknown): void => {
   rejectNonObject(value, "the argument of relApi");
   if (!Array.isArray((value as Partial<Preset>).plugins))
@@ -170,7 +171,7 @@ const listKnownNames = (preset: Preset): readonly string[] => [
   ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.knownPlugins ?? [])]),
 ];
 
-/** @rule X-START-1 */
+/** Returns the error for a plugin that requires a plugin which the preset lacks. @rule X-START-1 */
 const pluginMissing = (name: string, requiredName: string, preset: Preset) => {
   const part = preset.removed?.get(requiredName);
   if (part !== undefined)
@@ -184,7 +185,7 @@ const pluginMissing = (name: string, requiredName: string, preset: Preset) => {
   );
 };
 
-/** @rule X-START-2 */
+/** Returns the error for an unknown plugin name in `before`. @rule X-START-2 */
 const laterPluginUnknown = (name: string, laterName: string, preset: Preset) =>
   presetError(
     `plugin "${name}" goes before "${laterName}", which no plugin of the preset is called: correct the name, or list it in "knownPlugins" of the preset if that plugin may be absent${buildSuggestion(laterName, listKnownNames(preset))}`,

@@ -56,6 +56,7 @@ export const defineSignal = <Event>(name: string): Token<Signal<Event>> => ({
   create: createSignal<Event>,
 });
 
+/** Creates a signal without listeners. */
 export const createSignal = <Event>(): Signal<Event> => {
   const listeners: ((event: Event) => void)[] = [];
   return {
@@ -73,11 +74,13 @@ export const createSignal = <Event>(): Signal<Event> => {
 
 /** The values of the tokens of one api. */
 export interface SharedValues {
-  /** @throws RelApiError `preset` if another plugin has offered the name, and after `seal` */
+  /** Offers a service to other plugins.
+   *  @throws RelApiError `preset` if another plugin has offered the name, and after `seal` */
   offer<Service>(plugin: string, token: ServiceToken<Service>, service: Service): void;
-  /** @throws RelApiError `preset` for a hook whose owner is missing, and for a name that has another owner */
+  /** Returns the service, hook or signal of a token.
+   *  @throws RelApiError `preset` for a hook whose owner is missing, and for a name that has another owner */
   use<Value>(plugin: string, token: Token<Value>): Value;
-  /** Makes all further offers throw, because other plugins may have looked the service up already. */
+  /** Makes all later offers throw, because other plugins may have looked the service up already. */
   seal(): void;
 }
 

@@ -8,6 +8,6 @@ import type { Session } from "../kernel/session.ts";
 export const getVisibility = (model: Model, session: Session, surface: string): Visibility => {
   if (session.databaseRole !== undefined) return buildGrantVisibility(model, session.databaseRole);
   if (session.isAdmin && session.role === "admin") return buildGrantVisibility(model, model.loginRole);
-  // a role whose rights a reload removed sees nothing, because no role is named ""
+  // A role whose rights a reload removed sees nothing, because no role is named "".
   return model.loginRoles?.get(surface)?.get(session.role) ?? buildGrantVisibility(model, "");
 };

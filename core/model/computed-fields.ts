@@ -49,7 +49,7 @@ export const findComputedField = (
   return undefined;
 };
 
-/** Returns the overload of a computed field that takes these rows. `fits` is a further condition on the overload. */
+/** Returns the overload of a computed field that takes these rows. `fits` is an additional condition on the overload. */
 export const findRowRoutine = (
   model: Model,
   name: QualifiedName,

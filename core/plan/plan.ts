@@ -53,7 +53,7 @@ export type Expression =
     }
   /** A cast. `type` is the sqlName of a model type, or a name that the rule R-LEX-7 allows. */
   | { readonly kind: "cast"; readonly value: Expression; readonly type: string }
-  /** A declared function that is applied to `value`, with further `operands`. */
+  /** A declared function that is applied to `value`, with additional `operands`. */
   | {
       readonly kind: "apply";
       readonly function: string;
@@ -110,7 +110,7 @@ export type Expression =
       readonly row?: string;
     };
 
-/** A further operand of a declared function, besides the value that the function is applied to. */
+/** An additional operand of a declared function, besides the value that the function is applied to. */
 export type ApplyOperand = ValueRef | { readonly expression: Expression };
 
 /** An argument of a call. */
@@ -206,7 +206,7 @@ export type Output =
       readonly distinct?: boolean;
       readonly cast?: string;
     }
-  /** An object of further outputs, or the list of rows, in an aggregate read. */
+  /** An object of other outputs, or the list of rows, in an aggregate read. */
   | { readonly kind: "object"; readonly as: string; readonly outputs: readonly Output[] }
   | {
       readonly kind: "nodes";
@@ -396,7 +396,7 @@ export interface Bundle {
   readonly fields: readonly BundleField[];
 }
 
-/** One key of a bundle: a constant, a read, or a further bundle. @experimental */
+/** One key of a bundle: a constant, a read, or another bundle. @experimental */
 export type BundleField =
   | { readonly as: string; readonly value: string }
   /** A read. With `isOne`, the value is the first row as an object, or null. */

@@ -93,7 +93,7 @@ export const mapPlan = <P extends Plan, Scope extends PlanScope = PlanScope>(
   model: Model,
   mapper: PlanMapper<Scope>,
 ): P =>
-  // the casts are safe: a mapper keeps the kind of a node, and takes only scopes that its own `extendScope` returns
+  // The casts are safe: a mapper keeps the kind of a node, and takes only scopes that its own `extendScope` returns.
   mapAny(plan, { model, mapper: mapper as unknown as PlanMapper }) as P;
 
 /** Calls the visitor for each node, after the node's parts. */
@@ -113,7 +113,7 @@ export const visitPlan = <Scope extends PlanScope = PlanScope>(
       return node;
     };
   }
-  // the functions have the same names and arguments, and return the node itself
+  // The functions have the same names and arguments, and return the node itself.
   mapPlan(plan, model, mapper as PlanMapper);
 };
 
@@ -494,7 +494,7 @@ const withChanges = <Node extends object>(node: Node, parts: Partial<Node>): Nod
 const withDifferentParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   const next = { ...node };
   for (const name of Object.keys(parts) as (keyof Node)[])
-    // the value was compared with undefined
+    // The value was compared with undefined.
     if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name];
   return next;
 };

@@ -57,7 +57,7 @@ const OBJECT_OPTIONS = [
 export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {
   const resolvedOptions: Record<string, unknown> = { appSettings: {} };
   for (const { name, default: fallback } of settings) if (fallback !== undefined) resolvedOptions[name] = fallback;
-  // an undefined option must not replace a default
+  // An undefined option must not replace a default.
   for (const [name, option] of Object.entries(options)) if (option !== undefined) resolvedOptions[name] = option;
   return resolvedOptions as unknown as ResolvedOptions; // plugins extend the type with their options
 };
@@ -110,7 +110,7 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
     );
     if (variable === undefined) continue;
     try {
-      // `find` has found a value of the variable
+      // `find` has found a value of the variable.
       values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret);
     } catch (error) {
       if (!(error instanceof RelApiError)) throw error;

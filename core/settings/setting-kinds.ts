@@ -136,14 +136,14 @@ export const settingKinds = {
 const settingInvalid = (name: string, value: unknown, accepts: string, isSecret: boolean): RelApiError =>
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(value)}`}: expected ${accepts}`);
 
-/** @throws RelApiError `preset` */
+/** Returns the value that the text of a setting represents. @throws RelApiError `preset` */
 export const parseSetting = (name: string, text: string, kind: SettingKind, isSecret = false): unknown => {
   const value = kind.parse(text);
   if (value === undefined) throw settingInvalid(name, text, kind.accepts, isSecret);
   return value;
 };
 
-/** @throws RelApiError `preset` if the value is not of its kind */
+/** Checks the value of an option. @throws RelApiError `preset` if the value is not of its kind */
 export const checkKind = (name: string, value: unknown, kind: SettingKind, isSecret = false): void => {
   const { accepts, isValid } = kind.option ?? {
     accepts: kind.accepts,

@@ -16,7 +16,7 @@ export const buildSettingRows = (plugins: readonly { readonly settings?: readonl
 
 const formatDefault = ({ default: value, unit, whenUnset }: Setting): string => {
   if (value === undefined) return whenUnset === undefined ? "unset" : `unset: ${whenUnset}`;
-  // a list is shown in the syntax of its variable
+  // A list is shown in the syntax of its variable.
   const list = Array.isArray(value) && value.length > 0 ? value.join(", ") : undefined;
   const text = list ?? (typeof value === "string" ? value : JSON.stringify(value));
   return `\`${text}\`${unit === undefined ? "" : ` (${unit})`}${whenUnset === undefined ? "" : `: ${whenUnset}`}`;

@@ -15,7 +15,7 @@ export const compileAggregateCall = (
   const name = trustedSql(spec.name);
   if (operands.length === 0) return sql`${name}(*)`;
   const distinct = isDistinct ? sql`distinct ` : sql``;
-  // an aggregate that accepts any columns takes several of them as one row value; others take arguments
+  // An aggregate that accepts any columns takes several of them as one row value; others take arguments.
   const argument =
     operands.length > 1 && spec.predicate?.columns !== 2 ? sql`(${joinSql(operands)})` : joinSql(operands);
   return sql`${name}(${distinct}${argument})`;

@@ -46,7 +46,7 @@ export const compileAggregateRead = (
   const aggregates: { readonly as: string; readonly sql: Sql }[] = [];
   const objects: Sql[] = [];
   let isNumbered = false;
-  // PostgreSQL may sort the input of a distinct aggregate, and other aggregates would see that order
+  // PostgreSQL may sort the input of a distinct aggregate, and other aggregates would see that order.
   const isSorted = hasDistinct(read.output);
 
   const compileArgument = (value: Expression): Sql => {
@@ -95,7 +95,7 @@ export const compileAggregateRead = (
             : sql` filter (where ${quoteIdentifier(inner, "rn")} <= ${inlineInteger(output.cap)})`;
         const rows = sql`array_agg(${quoteIdentifier(inner, as)}${order})${filter}`;
         if (output.isReversed !== true) return addAggregate(sql`coalesce(array_to_json(${rows}), '[]')`);
-        // the list is reversed afterwards, because other aggregates would see an order inside this aggregate
+        // The list is reversed afterwards, because other aggregates would see an order inside this aggregate.
         const unnestedRow = quoteIdentifier(compiler.alias("_u"));
         return sql`coalesce((select array_to_json(array_agg(${unnestedRow}.e order by ${unnestedRow}.n desc)) from pg_catalog.unnest(${addAggregate(rows)}) with ordinality as ${unnestedRow} (e, n)), '[]')`;
       }
@@ -111,7 +111,7 @@ export const compileAggregateRead = (
     sql`(${joinSql([sql`select ${object} from (${from}) as ${quoteIdentifier(outer)}`, ...objects], " ")})`;
   if (aggregates.length === 0) return select(sql`select`);
   const rows = compileRows(compiler, { ...read, shape: "rows", output: rowOutputs, cap: undefined }, options).sql;
-  // rows are numbered above the sorted level, because a window in the same level would number them before the sort
+  // Rows are numbered above the sorted level, because a window in the same level would number them before the sort.
   const numberedRows = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
   const selectList = joinSql(aggregates.map((aggregate) => sql`${aggregate.sql} as ${quoteIdentifier(aggregate.as)}`));
   return select(sql`select ${selectList} from (${numberedRows}) as ${quoteIdentifier(inner)}`);

@@ -132,7 +132,7 @@ const compileRead = (
 ): Program => {
   if (isDocument(envelope) || read.shape === "aggregate") {
     const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE);
-    // the server sends json as text, and a cast would make two more copies
+    // The server sends json as text, and a cast would make two more copies.
     return compileSingleStatement(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
@@ -164,7 +164,7 @@ const compileRead = (
   const fragment = sql`select ${compileSelectList(columns)} from (${rows.sql}) as ${quoteIdentifier(row)}${joinSql(parts, "")}`;
   const main = wrapStatement(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return buildProgram(compiler, [main], 0);
-  // the planner's number comes from an EXPLAIN of the query that would count the rows (R-CNT-2)
+  // The planner's number comes from an EXPLAIN of the query that would count the rows (R-CNT-2).
   const plan = sql`explain (format json) ${compileCountRows(createCountCompiler(), read)}`;
   return buildProgram(compiler, [main, { ...compileSql(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
@@ -272,7 +272,7 @@ const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly
 /** Returns a function from the number of rows to the body. Undefined if the body depends on anything else. */
 const buildCountedBody = (read: Read | undefined, { media }: Envelope): ((count: string) => string) | undefined => {
   if (read === undefined) return () => "";
-  // a read without other properties does not select among the rows
+  // A read without other properties does not select among the rows.
   if (read.shape !== "aggregate" || media !== DOCUMENT || Object.keys(read).length > ALL_ROWS.length) return undefined;
   const members: (readonly [before: string, value: string | undefined])[] = [];
   for (const output of read.output) {
@@ -330,11 +330,11 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const values = sql`(select ${shownValue} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : compileWindow(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
-  // the function is called only once, although its result is read twice (R-RPC-14)
+  // The function is called only once, although its result is read twice (R-RPC-14).
   const calledRows = counts && !isEmpty(window) ? quoteIdentifier(compiler.alias("_called")) : undefined;
   const head = calledRows === undefined ? empty : sql`with ${calledRows} as materialized ${values} `;
   const limitedRows = calledRows ?? sql`${values} as _v`;
-  // without `offset 0`, the planner would copy the call of a stable function into both places that read it
+  // Without `offset 0`, the planner would copy the call of a stable function into both places that read it.
   const source = isEmpty(window)
     ? sql`(select * from ${values} as _v offset 0) as ${quoteIdentifier(row)}`
     : sql`(select * from ${limitedRows} ${window}) as ${quoteIdentifier(row)}`;
@@ -347,7 +347,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
           },
         ]
       : []),
-    // the count reads the whole row, so that the function is called even if nothing else reads its value
+    // The count reads the whole row, so that the function is called even if nothing else reads its value.
     { name: "page_total", sql: sql`count(${quoteIdentifier(row)}.*)` },
     {
       name: "body",
@@ -382,7 +382,7 @@ const compileCallRows = (
   let options: ReadOptions = {};
   let total: Sql | undefined = counts ? sql`count(*)` : undefined;
   if (counts && isLimited && "call" in read.from) {
-    // the function is called only once, although its result is read twice (R-RPC-14)
+    // The function is called only once, although its result is read twice (R-RPC-14).
     const source = compileCallSource(compiler, read.from.call);
     const cte = quoteIdentifier(compiler.alias("_called"));
     head = sql`with ${cte} as materialized (select ${quoteIdentifier(source.scope.row)}.* from ${source.from}) `;

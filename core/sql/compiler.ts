@@ -7,7 +7,7 @@ import { compileEmbed } from "./embed.ts";
 import { compilePredicate } from "./predicate.ts";
 import type { Compiler, JsonStyle } from "./scope.ts";
 
-// PostgreSQL limits an alias to 63 bytes, and the suffix needs some of them
+// PostgreSQL limits an alias to 63 bytes, and the suffix needs some of them.
 const MAX_ALIAS_BYTES = 52;
 
 const shortenAlias = (name: string): string => {

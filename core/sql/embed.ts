@@ -32,7 +32,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     "relationship" in via
       ? findRelation(compiler.model, requireRelationship(parent, via.relationship).target)
       : findRoutineTarget(compiler, embed, parent);
-  // only to-one values can be text, because the rows of a list become JSON
+  // Only to-one values can be text, because the rows of a list become JSON.
   const showsText = use.showsText && isToOne;
   const createReadOptions = (): ReadOptions => {
     if ("relationship" in via)
@@ -53,7 +53,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       showsText,
     };
   };
-  // a to-one read needs a limit of one row only if the relationship itself does not guarantee one row
+  // A to-one read needs a limit of one row only if the relationship itself does not guarantee one row.
   const isCertainlyOne =
     "relationship" in via &&
     requireRelationship(parent, via.relationship).isManual !== true &&

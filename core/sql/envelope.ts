@@ -28,7 +28,7 @@ export const compileBody = (
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
     ...parts,
     model: compiler.model,
-    // this form denotes the row itself, even if a column has the name of the alias
+    // This form denotes the row itself, even if a column has the name of the alias.
     row: sql`(${quoteIdentifier(parts.rowAlias)}.*)`,
     object:
       parts.areOutputsNamed && parts.outputs.includes("") ? buildRowObject(parts.rowAlias, parts.outputs) : undefined,

@@ -9,9 +9,10 @@ export interface PlannerLevel {
   readonly depth: number;
 }
 
+/** Creates the counters of one level of a statement, which has no joins yet. */
 export const createPlannerLevel = (): PlannerLevel => ({ joins: 0, depth: 0 });
 
-/** The largest number of conditions that become joins of one level. The planner tries every order, so each further join
+/** The largest number of conditions that become joins of one level. The planner tries every order, so each additional join
  *  multiplies the planning time by two to three. */
 const MAX_JOINS = 6;
 /** The limit on nested conditions that are not joins. PostgreSQL plans each condition both as a look-up per row and as

@@ -53,7 +53,7 @@ const followPath = (
   declaredColumn: Column | undefined,
   path: readonly PathKey[],
 ): CompiledValue => {
-  // a domain over json needs `to_jsonb` too, so the declared type decides
+  // A domain over json needs `to_jsonb` too, so the declared type decides.
   const declaredType = declaredColumn === undefined ? type : compiler.model.types.get(declaredColumn.type);
   const isJson =
     declaredType?.schema === "pg_catalog" && (declaredType.name === "json" || declaredType.name === "jsonb");
@@ -127,7 +127,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)
         return { sql: call, type, column: undefined, representedType: routine?.returns.type };
-      // the arrows of a URL treat a computed field as any value that is not a plain json column (R-SEL-6)
+      // The arrows of a URL treat a computed field as any value that is not a plain json column (R-SEL-6).
       return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
     }
     case "cast":
@@ -160,7 +160,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const operands = expression.operands.map((ref, i) => {
         const { type } = (spec ?? first).operands[i] ?? {};
         const operandType = type === undefined ? inner.type : findType(compiler, type);
-        // the copy of a reference with a type is a reference
+        // TypeScript cannot see that a reference with an additional `type` remains a reference.
         return compileValue(compiler, { type: operandType?.sqlName ?? type, ...ref } as ValueRef);
       });
       return {
@@ -227,7 +227,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
           findClosestNames(expression.name, embed.keys),
         );
       let result = sql`${embed.row}.${quoteIdentifier(expression.name)}`;
-      // the path applies to the value directly, without to_jsonb (R-ORD-4)
+      // The path applies to the value directly, without to_jsonb (R-ORD-4).
       for (const step of expression.path ?? []) {
         const key = compileValue(compiler, step.key);
         result = step.arrow === "->>" ? sql`${result}->>${key}` : sql`${result}->${key}`;

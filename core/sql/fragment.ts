@@ -50,7 +50,7 @@ export interface Sql {
   readonly parts: readonly (Chunk | Sql)[];
 }
 
-// the brand exists only in types, so the cast is safe
+// The brand exists only in types, so the cast is safe.
 const createFragment = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as Sql;
 
 const isSql = (value: unknown): value is Sql =>
@@ -62,7 +62,7 @@ export const flattenFragment = (fragment: Sql): readonly Chunk[] => {
   const stack: (Chunk | Sql)[] = [fragment];
   for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
     if (!isSql(part)) chunks.push(part);
-    // the index is below the length
+    // The index is below the length.
     else for (let i = part.parts.length - 1; i >= 0; i--) stack.push(part.parts[i] as Chunk | Sql);
   }
   return chunks;

@@ -45,7 +45,7 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
   if ("relation" in source) {
     const relation = addDependency(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
-    // the relation's own name is used if possible, so that database messages contain that name
+    // The relation's own name is used if possible, so that database messages contain that name.
     const from =
       row === source.relation.name
         ? quoteQualifiedName(source.relation)

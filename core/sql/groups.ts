@@ -30,7 +30,7 @@ export const flattenGroups = (
     if (output.kind === "object") return { as, sql: buildGroupObject(output.outputs.map(buildMember)) };
     if (output.kind === "constant") return { as, sql: sql`${quoteLiteral(output.value)}::text` };
     const name = `g${flat.length}`;
-    // the output is a value or an aggregate, which both have a name
+    // The output is a value or an aggregate, which both have a name.
     flat.push({ ...output, as: name } as Output);
     return { as, sql: quoteIdentifier(row, name) };
   };

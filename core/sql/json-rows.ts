@@ -19,7 +19,7 @@ interface JsonRows {
 const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
-    // directives have skipped every field (G-DOC-12), but the rows remain
+    // Directives have skipped every field (G-DOC-12), but the rows remain.
     const nothing = sql`'{}'::json`;
     return {
       from: sql`(${compileRows(compiler, read, options).sql}) as ${quoteIdentifier(row)}`,
@@ -36,7 +36,7 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): 
   });
   const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output: outputs }, options);
   const from = sql`(${rows.sql}) as ${quoteIdentifier(row)}`;
-  // a flat embed may have a column with an empty name
+  // A flat embed may have a column with an empty name.
   if (oddNames.size === 0 && !rows.keys.includes(""))
     return { from, element: sql`${quoteIdentifier(row)}.*`, object: sql`row_to_json(${quoteIdentifier(row)}.*)` };
   const object = buildObject(

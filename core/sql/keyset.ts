@@ -33,7 +33,7 @@ const findComparisons = (type: PgType | undefined): Comparisons => {
 
 /** Adds the type to a composite value, because PostgreSQL does not infer a composite type from the position. */
 const addType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
-  // the copy of a reference with a type is a reference
+  // TypeScript cannot see that a reference with an additional `type` remains a reference.
   type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref;
 
 /** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for such a

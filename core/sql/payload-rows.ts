@@ -69,7 +69,7 @@ export const compilePayloadRows = (
       compileColumnValue: readColumn,
     };
   }
-  // elements are read one by one, to distinguish an absent key from a null
+  // Elements are read one by one, to distinguish an absent key from a null.
   const element = compiler.alias("_j");
   const elements =
     rows.shape === "object"

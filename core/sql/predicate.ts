@@ -31,7 +31,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const innerScope: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
       if (predicate.predicates.length === 1) return compilePredicate(compiler, first, innerScope);
       if (predicate.kind === "or") {
-        // PostgreSQL plans each part of an `or` separately, so its conditions do not become joins
+        // PostgreSQL plans each part of an `or` separately, so its conditions do not become joins.
         const parts = predicate.predicates.map((part) => compilePredicate(compiler, part, withoutJoins(innerScope)));
         return sql`(${joinSql(parts, " or ")})`;
       }
@@ -72,7 +72,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "embedded": {
       const embed = scope.embeds?.get(predicate.embed);
       if (embed === undefined) throw planInvalid(`no embed "${predicate.embed}"`);
-      // the test concerns the existence of the row, so that a row of nulls counts as present (R-EMB-15)
+      // The test concerns the existence of the row, so that a row of nulls counts as present (R-EMB-15).
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
     case "keyset":
@@ -150,9 +150,9 @@ const compileRightSide = (
   { representedType: declaredType, type }: Pick<CompiledValue, "representedType" | "type">,
   spec: OperatorSpec | undefined,
 ): Sql => {
-  // the caller has checked that there is an operand
+  // The caller has checked that there is an operand.
   const operand = comparison.operand as NonNullable<Comparison["operand"]>;
-  // PostgreSQL infers the type of the operand, and reads the operand as JSON
+  // PostgreSQL infers the type of the operand, and reads the operand as JSON.
   const isJson =
     type?.schema === "pg_catalog" &&
     type.name === "jsonb" &&

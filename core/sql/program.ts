@@ -60,7 +60,7 @@ export interface Program {
   readonly checks: readonly ProgramCheck[];
   /** `schema.name` of every relation that the program reads or writes. */
   readonly relations: ReadonlySet<string>;
-  /** True if the program calls functions, which may use further relations. */
+  /** True if the program calls functions, which may use other relations. */
   readonly isOpenEnded: boolean;
   /** True if PostgreSQL should plan the statement for each set of values, because a generic plan may be far worse. */
   readonly plansEachTime?: true;

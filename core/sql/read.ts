@@ -120,7 +120,7 @@ export const compileRows = (
   const valueScope: Scope = isGroupedRead ? { ...scope, compileGroupKey: compileRelatedKey } : scope;
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
-  // an object with an empty key is built from the names of its members
+  // An object with an empty key is built from the names of its members.
   const needsNames = read.output.some((output) => output.kind !== "all" && output.as === "");
   /** The position of each output, counted from 1. */
   const positions = new Map<Output, number>();
@@ -133,7 +133,7 @@ export const compileRows = (
   const distinctValues = new Map<string, Sql>();
   const embeddedKeys: Sql[] = [];
   const distinct = (read.distinctOn ?? []).map(compileDistinctValue);
-  // rows of a function are sorted after the call, so messages do not name the function's row
+  // Rows of a function are sorted after the call, so messages do not name the function's row.
   const orderScope = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined };
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
@@ -161,7 +161,7 @@ export const compileRows = (
   const columnNames = level.scope.relation?.columns.map((column) => column.name) ?? [
     ...(level.scope.columns?.keys() ?? []),
   ];
-  // groups refer to positions, because PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
+  // Groups refer to positions, because PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15).
   const groups = isGroupedRead
     ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.storedValue?.sql ?? inlineInteger(i + 1)]))
     : [];
@@ -211,7 +211,7 @@ export const compileRows = (
     return relatedKey;
   }
 
-  /** Computes the embed's value to sort groups by, and adds it to the group terms. It forms no further groups, because
+  /** Computes the embed's value to sort groups by, and adds it to the group terms. It forms no additional groups, because
    *  the embed is a group term and contains the value. @rule R-AGG-5b */
   function compileEmbeddedKey(expression: Expression): Sql | undefined {
     const value = isGroupedRead ? findEmbeddedValue(expression) : undefined;
@@ -257,7 +257,7 @@ export const compileRows = (
         return;
       }
       case "value": {
-        // groups compare the stored value, because representations are json, which has no equality
+        // Groups compare the stored value, because representations are json, which has no equality.
         const compiledValue =
           (isGroupedRead || options.isStored === true) && output.value.kind !== "cast"
             ? compileExpression(compiler, output.value, valueScope)
@@ -278,7 +278,7 @@ export const compileRows = (
         const operands = (output.expressions ?? []).map(
           (expression) => compileExpression(compiler, expression, scope).sql,
         );
-        // a subquery builds the object, and `count(*)` would count that subquery's own row
+        // A subquery builds the object, and `count(*)` would count that subquery's own row.
         if (isMember && operands.length === 0) operands.push(sql`${quoteIdentifier(scope.row)}.*`);
         const call = compileAggregateCall(compiler, output.fn, operands, output.distinct === true);
         items.push({
@@ -289,11 +289,11 @@ export const compileRows = (
         return;
       }
       case "object": {
-        // further outputs of the same row become the members of one value
+        // The other outputs of the same row become members of one value.
         const itemCount = items.length;
         for (const member of output.outputs) addOutput(member, true);
         const members = items.splice(itemCount);
-        // the object is not a group term, because json has no equality and the members are aggregates or group terms
+        // The object is not a group term, because json has no equality and the members are aggregates or group terms.
         items.push({
           as: output.as,
           sql: isGroupedRead ? buildObject(members) : joinObject(compiler, joins, members),
@@ -363,7 +363,7 @@ const compileGroups = (compiler: Compiler, read: Read, options: ReadOptions): Co
 const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): CompiledRows | undefined => {
   if (!("relation" in read.from)) return undefined;
   const relation = findRelation(compiler.model, read.from.relation);
-  // relationships compare stored values, but the first level would return representations
+  // Relationships compare stored values, but the first level would return representations.
   if (relation === undefined || hasRepresentation(compiler, listColumnTypes({ relation }))) return undefined;
   const isNested = options.relatedRows !== undefined || options.from !== undefined;
   const page = splitPage(compiler, relation, read, isNested);
@@ -414,7 +414,7 @@ const compileLimit = (compiler: Compiler, read: Read): Sql => {
   const cap = read.shape === "rows" ? read.cap : undefined;
   if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${inlineInteger(cap)}`;
   const limit = compileValue(compiler, { type: "bigint", ...read.limit });
-  // least() ignores NULL, which is the bound value if the request has no limit
+  // The function `least` ignores NULL, which is the bound value if the request has no limit.
   return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${inlineInteger(cap)})`;
 };
 

@@ -41,7 +41,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
       else if ("routine" in expression) isWholeRow = true;
       else if (expression.kind === "column") {
         const { name } = expression;
-        // the compiler rejects an unknown name where the row is read
+        // The compiler rejects an unknown name where the row is read.
         if (findColumn(relation, name) !== undefined || findSystemColumnType(relation, name) !== undefined)
           names.add(name);
       }
@@ -49,7 +49,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
     predicate: (predicate, { isOwn }) => {
       if (!isOwn) return;
       if ("relationship" in predicate) addKeys(predicate.relationship);
-      // conditions on other rows may name columns of this row, so the whole row is returned
+      // Conditions on other rows may name columns of this row, so the whole row is returned.
       else if (predicate.kind === "computed-rows" || ("isRoot" in predicate && predicate.isRoot)) isWholeRow = true;
       else if (predicate.kind === "written") for (const [column] of predicate.columns) names.add(column);
       else if (predicate.kind === "keys") for (const name of predicate.columns) names.add(name);

@@ -59,7 +59,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   });
   sequence.steps.forEach((step, i) => {
     const statementIndex = (statementIndexes[i] = statements.length);
-    // each statement has a compiler of its own, because aliases are unique only within a statement
+    // Each statement has a compiler of its own, because aliases are unique only within a statement.
     const stepCompiler = createCompiler({ ...compiler, stepRelations: relations });
     const write = compileWrite(stepCompiler, step.write, {
       isStep: true,
@@ -129,7 +129,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
         )
       : sql`null`;
   statements.push(buildStatement(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
-  // the statements are listed in the order in which they run
+  // The statements are listed in the order in which they run.
   return buildProgram(
     compiler,
     statements,

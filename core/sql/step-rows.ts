@@ -43,7 +43,7 @@ export const compileWrittenCount = (relations: readonly QualifiedName[], uncount
   });
   const counts = [...byRelation.values()].map((steps) => {
     const [first = 0] = steps;
-    // the index is the number of a step, and each step has a relation
+    // The index is the number of a step, and each step has a relation.
     const relation = relations[first] as QualifiedName;
     return steps.length === 1
       ? sql`cardinality(${compileStepRows(first, relation)})`

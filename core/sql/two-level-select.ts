@@ -82,7 +82,7 @@ export const splitPage = (
   const outer: Read = {
     ...unfilteredRead,
     output: withoutConditions(outputs),
-    // the second level sorts again after a join, because the join may change the order of the rows
+    // The second level sorts again after a join, because the join may change the order of the rows.
     ...(flatEmbeds.length === 0 ? {} : { orderBy }),
   };
   const neededColumns = findNeededColumns(relation, outer, model);

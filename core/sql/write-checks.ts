@@ -41,7 +41,7 @@ const compileCheck = (
   const compileAllPass = (condition: Sql, from: Sql): Sql =>
     sql`(select coalesce(bool_and(coalesce(${condition}, false)), true) from ${from})`;
   if (updatedRows === undefined) return compileAllPass(compileCondition(check), sql`${cte} as ${quoteIdentifier(row)}`);
-  // the row has only the columns of the relation, because functions of the row accept no others
+  // The row has only the columns of the relation, because functions of the row accept no others.
   const upsertedRow = compiler.alias("_u");
   const columns = joinSql(relation.columns.map(({ name }) => quoteIdentifier(upsertedRow, name)));
   return compileAllPass(

@@ -115,11 +115,11 @@ const hasSystemColumns = (relation: Relation): boolean => relation.kind === "tab
 
 const compileCell = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   if (cell.value === undefined) return trustedSql(DEFAULT_KEYWORD);
-  // the type has no length limit, because a cast would truncate a long text, which an assignment rejects
+  // The type has no length limit, because a cast would truncate a long text, which an assignment rejects.
   const oid = findColumn(relation, cell.column)?.type;
   const type = oid === undefined ? undefined : compiler.model.types.get(oid)?.sqlName;
   const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
-  // the copy of a reference with a type is a reference
+  // TypeScript cannot see that a reference with an additional `type` remains a reference.
   return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value);
 };
 
@@ -147,7 +147,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
   const marksNewRows = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
   const marksUpdated = marksNewRows && !hasSystemColumns(relation);
-  // for each row, the source clears the mark, an update sets it, and RETURNING reads it
+  // For each row, the source clears the mark, an update sets it, and RETURNING reads it.
   const rows = compileInsertRows(compiler, relation, plan, presets, use, marksUpdated ? [compileUpdatedMark("0")] : []);
   const conflict =
     plan.onConflict === undefined
@@ -261,7 +261,7 @@ const compileInsertRows = (
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
   if (allValues.length > 0)
     return sql` (${joinSql(allValues.map((column) => quoteIdentifier(column.name)))}) select ${joinSql(allValues.map((column) => column.sql))}${from}${where}`;
-  // without columns, the rows consist only of defaults
+  // Without columns, the rows consist only of defaults.
   const [first] = relation.columns;
   if ((plan.rows.shape === "object" && requirements.length === 0) || first === undefined) return sql` default values`;
   return sql` select${from}${where}`;
@@ -319,7 +319,7 @@ const compileConflict = (
     conflict,
     (column) => sql`excluded.${quoteIdentifier(column)}`,
   );
-  // the counter comes first, because a row that the condition skips was not inserted either
+  // The counter comes first, because a row that the condition skips was not inserted either.
   const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
     conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation)));
@@ -368,7 +368,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
       for (const { name: column } of columns)
         assignments.push(sql`${quoteIdentifier(column)} = ${source.compileColumnValue(column)}`);
     } else {
-      // a CTE computes each default only once, whatever the number of updated rows
+      // A CTE computes each default only once, whatever the number of updated rows.
       const body = compiler.alias("_b");
       bodyClause = sql`with ${quoteIdentifier(body)} as (select ${joinSql(columns.map(({ name: column }) => sql`${source.compileColumnValue(column)} as ${quoteIdentifier(column)}`))} from ${source.from}) `;
       from = sql` from ${quoteIdentifier(body)}`;
@@ -387,7 +387,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
   const system = listSystemColumns(relation, returnedColumns);
-  // without assignments, the statement touches no row and needs no right (R-UPD-2)
+  // Without assignments, the statement touches no row and needs no right (R-UPD-2).
   const beforeAlias = use.wantsBefore === true ? quoteIdentifier(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
   const standalone =

@@ -16,7 +16,7 @@ interface RawNumber {
 
 /** Creates a number that keeps all its digits among JSON values. */
 export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
-  // the number is passed on among JSON values, and only this file reads it
+  // The number is passed on among JSON values, and only this file reads it.
   ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json;
 
 /** Returns whether the value is a number that is stored as text. @experimental */
@@ -78,7 +78,7 @@ export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
       typeof value === "string" && value.startsWith(MARK) ? createRawNumber(value.slice(MARK.length)) : value,
     ) as Json; // the reviver returns JSON values and raw numbers
   } catch (error) {
-    // a reviver cannot process deeply nested values, which later checks reject
+    // A reviver cannot process deeply nested values, which later checks reject.
     if (error instanceof RangeError) return parsedJson;
     throw error;
   }

@@ -31,7 +31,7 @@ export const rejectInvalidText = (value: SentValue, isJson = false, path?: strin
   }
   if (typeof text !== "string") return;
   if (text.includes(NUL)) throw nulCharacterInvalid(path);
-  // otherwise the encoder would replace the surrogate by another character
+  // Otherwise the encoder would replace the surrogate by another character.
   if (!text.isWellFormed()) throw surrogateUnpaired(text, path);
   if (isJson && hasNulEscape(text)) throw nulEscapeInvalid(path);
 };

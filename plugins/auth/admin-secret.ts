@@ -38,7 +38,7 @@ export const adminSecret = definePlugin({
       const sentSecret = readSessionHeader(credentials, "admin-secret");
       if (sentSecret === undefined) return undefined;
       const hash = hashSecret(sentSecret);
-      // compares every secret, so that the duration does not depend on the match
+      // Compares every secret, so that the duration does not depend on the match.
       if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRejected();
       return buildAdminSession(credentials, context.options, sessions);
     });
@@ -63,7 +63,7 @@ const buildAdminSession = (credentials: Credentials, { anonRole }: ResolvedOptio
   const variables: Record<string, string> = { "x-session-role": role };
   for (const [header, value] of credentials.headers()) {
     const name = normalizeSessionName(header);
-    // if both prefixes are sent with one name, `x-session-` wins
+    // If both prefixes are sent with one name, `x-session-` takes precedence.
     if (name === undefined || CONTROL_HEADERS.has(name) || (name !== header && credentials.header(name) !== undefined))
       continue;
     variables[name] = decodeHeader(credentials, value);

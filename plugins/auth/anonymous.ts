@@ -23,7 +23,7 @@ const findAnonymousRoleProblem = (
   anonRole: string | undefined,
 ): string | undefined => {
   if (anonRole === undefined || anonRole === "") return undefined;
-  // metadata may define roles that are not database roles
+  // Metadata may define roles that are not database roles.
   if ([...(loginRoles?.values() ?? [])].some((surfaceRoles) => surfaceRoles.has(anonRole))) return undefined;
   const role = roles.get(anonRole);
   if (role === undefined)

@@ -11,7 +11,7 @@ const CLOCK_SKEW_SECONDS = 30;
 export const defaultCredentialRules: TokenRules = {
   createMissingKeyError: jwtSecretMissing,
   readBearer: (value) => {
-    // the scheme is case-insensitive; a scheme without a token gives an empty token
+    // The scheme is case-insensitive; a scheme without a token gives an empty token.
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
   },

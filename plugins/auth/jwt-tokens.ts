@@ -117,7 +117,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
     }
   });
 
-  // deferred, so that requests that wait for the model are answered first
+  // The fetch is deferred, so that requests that wait for the model are answered first.
   context.onModel(() => {
     if (state.configurations.length > 0) setImmediate(() => void loadVerifier());
   });
@@ -145,7 +145,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
       }
       const extractedToken = currentState.extractToken(credentials, rules);
       if (extractedToken === undefined) return callback(null);
-      // a token waits for the first fetch of the keys, and for the package that verifies it
+      // A token waits for the first fetch of the keys, and for the package that verifies it.
       let pendingLoads = [
         loadVerifier() ?? [],
         extractedToken.candidates.flatMap(({ keys }) => keys.firstFetch ?? []),
@@ -155,7 +155,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
         try {
           session = getSession(extractedToken, credentials, currentState);
         } catch (error) {
-          // the keys may have been replaced
+          // The keys may have been replaced.
           if (unverifiedErrors.has(error as object))
             pendingLoads = extractedToken.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
           if (pendingLoads.length === 0) throw error;

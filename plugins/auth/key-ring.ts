@@ -13,6 +13,7 @@ export interface KeyRing {
   close(): void;
 }
 
+/** Creates a key ring of keys that are never fetched. */
 export const createFixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
   getKeys: () => keys,
   firstFetch: undefined,
@@ -69,7 +70,7 @@ interface RemoteKeysParts {
  *  repeated after 5 seconds, and later after up to a minute. @rule G-AUTH-11
  *  R-AUT-14 */
 export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
-  // without user, password and query, which may contain secrets
+  // The URL lacks user, password and query, which may contain secrets.
   const safeUrl = `${url.origin}${url.pathname}`;
   const { address, headers } = splitCredentials(url);
   const abortController = new AbortController();

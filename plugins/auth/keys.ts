@@ -76,7 +76,7 @@ const restrictToAlgorithm = (algorithm: string, supportedAlgorithms: readonly st
   return algorithms;
 };
 
-/** @throws KeyError @rule R-AUT-3 */
+/** Returns the key of a shared secret. @throws KeyError @rule R-AUT-3 */
 export const buildSecretKey = (
   secret: Buffer,
   algorithms: readonly string[],
@@ -125,7 +125,7 @@ export const parseTypedKey = (type: string, text: string): VerificationKey => {
   if (!ALGORITHMS.has(type))
     throw new KeyError(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
   if (!HMAC_ALGORITHMS.includes(type)) return parsePem(text, type);
-  // with a public key as secret, anyone who knows it could sign tokens
+  // With a public key as secret, anyone who knows it could sign tokens.
   if (isPem(text)) throw new KeyError(`has the type ${type} and a PEM key: this type needs a secret`);
   return buildSecretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
@@ -135,7 +135,7 @@ export const parseTypedKey = (type: string, text: string): VerificationKey => {
 export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   const { kty, alg, use, kid, key_ops: operations } = jwk;
   if (use !== undefined && use !== "sig") return undefined;
-  // a private key or secret may be marked for signing only; it can verify too
+  // A private key or secret may be marked for signing only; it can verify too.
   if (Array.isArray(operations) && !operations.includes("verify") && !operations.includes("sign")) return undefined;
   if (alg !== undefined && !(typeof alg === "string" && ALGORITHMS.has(alg))) return undefined;
   if (kid !== undefined && typeof kid !== "string") throw new KeyError('is a JWK whose "kid" is not a string');

@@ -16,7 +16,7 @@ export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
 const parseJsonPath = (expression: string): ReadRoleClaim => {
   try {
     const path = new JSONPathEnvironment({ strict: true }).compile(expression);
-    // the result is a part of the given claims, which are JSON
+    // The result is a part of the given claims, which are JSON.
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined;
   } catch (error) {
     throw roleClaimKeyInvalid(expression, `is not a JSON Path (${getErrorMessage(error)})`);
@@ -28,7 +28,7 @@ type PathStep =
   | { readonly kind: "index"; readonly index: number }
   | { readonly kind: "filter"; readonly test: (item: string) => boolean };
 
-// matches the next step of the path: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`
+// Matches the next step of the path: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`.
 const STEP =
   /^(?:\.([\p{L}\p{N}_$@-]+)|\."((?:[^"\\]|\\.)*)"|\[(\d+)\]|\[\?\(\s*@\s*(==\^|\^==|\*==|==|!=)\s*"((?:[^"\\]|\\.)*)"\s*\)\])/u;
 

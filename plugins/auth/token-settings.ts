@@ -90,7 +90,7 @@ const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: TokenOptions): re
   if (typeof secret !== "string") return parseSecretJson(secret as Json); // objects of a preset are JSON
   if (!jwtSecretIsBase64) return parseSecretText(secret);
   const bytes = decodePlainSecret(secret, true);
-  // a key document may be in base64 as well
+  // A key document may be in base64 as well.
   return bytes[0] === 0x7b && isJson(bytes.toString("utf8"))
     ? parseSecretText(bytes.toString("utf8"))
     : [[buildSecretKey(bytes, ["HS256"])]];
@@ -99,7 +99,7 @@ const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: TokenOptions): re
 const parseSecretText = (text: string): readonly KeySource[] => {
   if (isPem(text)) return [[parsePem(text)]];
   if (!/^\s*[[{]/.test(text)) return [[buildSecretKey(decodePlainSecret(text, false), ["HS256"])]];
-  // a public key whose quotes a shell removed must not become a secret, with which others could sign tokens
+  // A public key whose quotes a shell removed must not become a secret, with which others could sign tokens.
   if (!isJson(text))
     throw new KeyError(
       "looks like JSON but does not parse: expected a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
@@ -253,7 +253,7 @@ const parseClaimsLocation = (object: JsonObject): ClaimsLocation => {
   return { kind: "path", keys, pathText };
 };
 
-/** @rule G-AUTH-18 */
+/** Returns the entries of `claims_map`. @rule G-AUTH-18 */
 const parseClaimsMap = (map: Json): readonly MappedClaim[] => {
   if (!isJsonObject(map)) throw new KeyError("has a claims_map that is not an object");
   const entries = new Map(

@@ -33,7 +33,7 @@ type TokenReading = { readonly failure: TokenFailure } | { readonly signedClaims
  *  send in messages. */
 export const MAX_TOKEN_CHARACTERS = 32_768;
 
-// a length of 4n + 1 characters is invalid
+// A length of 4n + 1 characters is invalid.
 const isBase64url = (part: string): boolean => /^[A-Za-z0-9_-]*$/.test(part) && part.length % 4 !== 1;
 
 const buildFailure = (failure: TokenFailure): TokenReading => ({ failure });
@@ -70,9 +70,9 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (alg === "none") return buildFailure({ kind: "unsecured" });
   if (typeof alg !== "string" || !ALGORITHMS.has(alg))
     return buildUndecodableFailure("the header's alg is missing or unknown");
-  // critical extensions must be supported, and none is
+  // Critical extensions must be supported, and relapi supports no extension.
   if (crit !== undefined) return buildUndecodableFailure("the header names critical extensions");
-  // with RFC 7797, the signed bytes differ from the payload read here
+  // With RFC 7797, the signed bytes differ from the payload read here.
   if (b64 !== undefined && b64 !== true)
     return buildUndecodableFailure("the header says that the payload is not base64url");
   const candidates = keys.filter(
@@ -81,13 +81,13 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   );
   if (candidates.length === 0) return buildFailure({ kind: "no-key" });
   const text = decodeBase64url(body);
-  // checked before the signature, because code that walks the claims recurses
+  // The depth is checked before the signature, because code that walks the claims recurses.
   if (exceedsJsonDepth(text, maxJsonDepth)) return buildFailure({ kind: "too-deep", levels: maxJsonDepth });
   const claims = parseJsonObject(text);
-  // jsonwebtoken cannot verify such a token, and it is rejected in any case
+  // The package jsonwebtoken cannot verify such a token, and it is rejected in any case.
   if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is not a JSON object" });
   if (!candidates.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
-  // the exact claims are an object, like the claims
+  // The exact claims are an object, like the claims.
   return { signedClaims: { claims, exactClaims: parseClaims(text) as JsonObject } };
 };
 
@@ -109,7 +109,7 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
   }
   if (verifyToken === undefined) throw new Error("the package jsonwebtoken is not loaded yet");
   try {
-    // the rules of each surface compare times on every request
+    // The rules of each surface compare times on every request.
     const algorithms = [algorithm as Algorithm]; // the algorithm is one of `ALGORITHMS`
     verifyToken(token, key, { algorithms, ignoreExpiration: true, ignoreNotBefore: true });
     return true;

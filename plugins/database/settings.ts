@@ -121,7 +121,7 @@ export const storeSettings = [
     environment: ["DB_PRE_CONFIG", "PGRST_DB_PRE_CONFIG"],
     kind: text,
     description:
-      "a function in the database that sets further `pgrst.<name>` settings, which override the stored ones (R-SC-8)",
+      "a function in the database that sets additional `pgrst.<name>` settings, which override the stored ones (R-SC-8)",
     whenUnset: "no function is called",
     isFixed: true,
   }),

@@ -61,7 +61,7 @@ export const encodeErrors = (error: unknown, session: Session | undefined, hints
     ...(internal === undefined ? {} : { internal }),
   };
   const keepsStatus = isForeign || BODY_STATUSES.has(status);
-  // errors of another GraphQL schema keep their form @rule X-GQL-12c
+  // Errors of another GraphQL schema keep their form. @rule X-GQL-12c
   const foreign = error instanceof RelApiError ? error.facts["graphqlErrors"] : undefined;
   return {
     body: JSON.stringify({ errors: Array.isArray(foreign) ? foreign : [{ message, extensions }] }),

@@ -51,7 +51,7 @@ export const jsonInvalid = (at: string, reason: string, text: string): RelApiErr
   });
 };
 
-/** @rule G-HTTP-9 */
+/** Returns the error for a subscription in an HTTP request. @rule G-HTTP-9 */
 export const httpSubscriptionUnsupported = (): RelApiError =>
   new RelApiError({
     code: "unexpected-payload",
@@ -63,23 +63,23 @@ export const httpSubscriptionUnsupported = (): RelApiError =>
 const mediaTypeRejected = (status: 406 | 415, message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status, message, path: "$" });
 
-/** @rule G-OVH-2 */
+/** Returns the error for an `Accept` header that lists none of the response's media types. @rule G-OVH-2 */
 export const responseTypeRejected = (types: readonly string[]): RelApiError =>
   mediaTypeRejected(406, `the response is ${types.join(" or ")}, and Accept takes neither`);
 
-/** @rule G-OVH-3 */
+/** Returns the error for a body without `Content-Type`. @rule G-OVH-3 */
 export const bodyTypeMissing = (type: string): RelApiError =>
   mediaTypeRejected(415, `the body is ${type}, and Content-Type is missing`);
 
-/** @rule G-OVH-3 */
+/** Returns the error for a body of an unsupported media type. @rule G-OVH-3 */
 export const bodyTypeRejected = (type: string, sentType: string): RelApiError =>
   mediaTypeRejected(415, `the body is ${type} in UTF-8, not ${sentType}`);
 
-/** @rule G-RES-1 */
+/** Returns the error for the path of an endpoint that does not exist. @rule G-RES-1 */
 export const endpointNotFound = (): RelApiError =>
   new RelApiError({ code: "not-found", status: 404, message: "Endpoint not found", path: "$" });
 
-/** @rule G-RES-1 */
+/** Returns the error for a method that an endpoint does not allow. @rule G-RES-1 */
 export const methodNotAllowed = (method: string, allowedMethods: readonly string[]): RelApiError =>
   new RelApiError({
     code: "method-not-allowed",
@@ -89,11 +89,11 @@ export const methodNotAllowed = (method: string, allowedMethods: readonly string
     headers: [["Allow", allowedMethods.join(", ")]],
   });
 
-/** @rule G-RES-3 */
+/** Returns the error for a variable that the query of an endpoint does not declare. @rule G-RES-3 */
 export const variableUnexpected = (name: string): RelApiError =>
   new RelApiError({ code: "bad-request", status: 400, message: `Unexpected variable ${name}`, path: "$" });
 
-/** @rule G-GET-2 */
+/** Returns the error for a mutation in a GET request. @rule G-GET-2 */
 export const mutationByGetUnsupported = (): RelApiError =>
   new RelApiError({
     code: "unexpected-payload",
@@ -163,7 +163,7 @@ export const batchTooLong = ({ maxBatchEntries }: RequestLimits): RelApiError =>
 export const batchAnswersTooLarge = (maxBatchBytes: number): RelApiError =>
   limitExceeded("maxBatchBytes", {
     code: "bad-request",
-    message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
+    message: `the responses of the batch exceed ${maxBatchBytes} bytes`,
     path: "$",
   });
 
@@ -171,11 +171,11 @@ export const batchAnswersTooLarge = (maxBatchBytes: number): RelApiError =>
 export const variablesTooDeep = (): RelApiError =>
   validationFailed("the values of the variables are nested too deeply", "$");
 
-/** @rule G-DOC-4 */
+/** Returns the error for a field that its type does not have. @rule G-DOC-4 */
 export const fieldNotFound = (field: string, type: string, path: string, knownNames: Iterable<string>): RelApiError =>
   validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, knownNames));
 
-/** @rule G-DOC-5 */
+/** Returns the error for an argument that its field does not have. @rule G-DOC-5 */
 export const argumentNotFound = (
   field: string,
   argument: string,
@@ -184,11 +184,11 @@ export const argumentNotFound = (
 ): RelApiError =>
   validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, knownNames));
 
-/** @rule G-DOC-7 */
+/** Returns the error for an input object without a required field. @rule G-DOC-7 */
 export const fieldMissing = (field: string, path: string): RelApiError =>
   validationFailed(`missing required field '${field}'`, path);
 
-/** @rule G-VAR-6 */
+/** Returns the error for a variable whose declared type does not fit its position. @rule G-VAR-6 */
 export const variableTypeMismatched = (
   variable: string,
   declaredType: string,
@@ -205,10 +205,10 @@ export const variableTypeMismatched = (
 export const valueUnexpected = (expectation: string, type: string, actual: string, path: string): RelApiError =>
   validationFailed(`expected ${expectation} for type '${type}', but found ${actual}`, path);
 
-/** @rule G-COE-6 */
+/** Returns the error for null in place of a list. @rule G-COE-6 */
 export const listMissing = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
 
-/** @rule G-COE-7 */
+/** Returns the error for a value that its enum does not have. @rule G-COE-7 */
 export const enumValueInvalid = (values: readonly string[], type: string, actual: string, path: string): RelApiError =>
   validationFailed(
     `expected one of the values [${[...values]
@@ -219,18 +219,18 @@ export const enumValueInvalid = (values: readonly string[], type: string, actual
     buildUnknownNameFacts(actual, values),
   );
 
-/** @rule G-COE-8 */
+/** Returns the error for null at a position that does not accept it. @rule G-COE-8 */
 export const nullUnexpected = (type: string, path: string): RelApiError =>
   validationFailed(`unexpected null value for type '${type}'`, path);
 
-/** @rule G-COE-9 */
+/** Returns the error for a number that is not in the range of `Int`. @rule G-COE-9 */
 export const integerOutOfRange = (numberText: string, path: string): RelApiError =>
   parseFailed(
     `The value ${numberText} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`,
     path,
   );
 
-/** @rule G-COE-9 */
+/** Returns the error for a number that is not in the range of `Float`. @rule G-COE-9 */
 export const floatOutOfRange = (numberText: string, path: string): RelApiError =>
   parseFailed(`The value ${numberText} lies outside the bounds. Is it overflowing the float bounds?`, path);
 
@@ -259,11 +259,11 @@ export const functionFailed = (path: string): RelApiError =>
 const credentialRejected = (code: string, message: string, status = 400): RelApiError =>
   new RelApiError({ code, status, message, path: "$" });
 
-/** @rule G-AUTH-12 G-AUTH-14 */
+/** Returns the error for a token that cannot be verified. @rule G-AUTH-12 G-AUTH-14 */
 export const jwtUnverified = (reason: string): RelApiError =>
   credentialRejected("invalid-jwt", `Could not verify JWT: ${reason}`);
 
-/** @rule G-LIM-2 */
+/** Returns the error for a token whose claims are nested too deeply. @rule G-LIM-2 */
 export const jwtClaimsTooDeep = (levels: number): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "invalid-jwt",
@@ -271,34 +271,34 @@ export const jwtClaimsTooDeep = (levels: number): RelApiError =>
     path: "$",
   });
 
-/** @rule G-AUTH-13 */
+/** Returns the error for an `Authorization` header that has another form. @rule G-AUTH-13 */
 export const authorizationMalformed = (): RelApiError =>
   credentialRejected("invalid-headers", "Malformed Authorization header");
 
-/** @rule G-AUTH-13 */
+/** Returns the error for a request with several tokens. @rule G-AUTH-13 */
 export const tokenRepeated = (): RelApiError =>
   credentialRejected("invalid-headers", "Could not verify JWT: Multiple JWTs found");
 
-/** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
+/** Returns the error for claims that are not valid. @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
 export const jwtClaimsInvalid = (message: string): RelApiError => credentialRejected("jwt-invalid-claims", message);
 
-/** @rule G-AUTH-17 G-AUTH-18 */
+/** Returns the error for a token without the claims of the role. @rule G-AUTH-17 G-AUTH-18 */
 export const roleClaimMissing = (claim: string): RelApiError =>
   credentialRejected("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
 
-/** @rule G-AUTH-19 */
+/** Returns the error for a requested role that the token does not allow. @rule G-AUTH-19 */
 export const requestedRoleNotAllowed = (): RelApiError =>
   credentialRejected("access-denied", "Your requested role is not in allowed roles");
 
-/** @rule G-AUTH-5 */
+/** Returns the error for a request without the required admin secret. @rule G-AUTH-5 */
 export const adminSecretRequired = (): RelApiError =>
   credentialRejected("access-denied", "x-session-admin-secret required, but not found", 401);
 
-/** @rule G-AUTH-8 */
+/** Returns the error for a request without the required token. @rule G-AUTH-8 */
 export const tokenRequired = (): RelApiError =>
   credentialRejected("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
 
-/** @rule G-AUTH-9 */
+/** Returns the error for a request to an api without an auth scheme. @rule G-AUTH-9 */
 export const authSchemeMissing = (): RelApiError =>
   credentialRejected(
     "access-denied",
@@ -306,7 +306,7 @@ export const authSchemeMissing = (): RelApiError =>
     401,
   );
 
-/** @rule G-AUTH-20 */
+/** Returns the error for a value of the header that is neither true nor false. @rule G-AUTH-20 */
 export const backendOnlyFlagInvalid = (trueWords: readonly string[], falseWords: readonly string[]): RelApiError =>
   credentialRejected(
     "bad-request",

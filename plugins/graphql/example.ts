@@ -116,7 +116,7 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
     const type = findRowType(root.field);
     const columns = type === undefined ? new Map<Column, Field>() : indexColumnFields(type);
     if (type === undefined || columns.size === 0) continue;
-    // the column is a key
+    // The column is a key.
     const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name);
     const relatedField = findRelatedField(schema, relation, type);
     const list = formatBlock(formatLimit(root.field), [

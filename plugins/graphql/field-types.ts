@@ -29,7 +29,7 @@ export interface GqlTypeExtension {
 /** Returns the extension of a type, or undefined for types that the builder did not make. @experimental */
 export const getTypeExtension = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
-  // only the type builder writes the extension
+  // Only the type builder writes the extension.
 ): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined;
 
 /** A field of a GraphQL type: its definition and its part. */
@@ -132,7 +132,7 @@ export interface GqlBuild {
   /** Returns the served table, or undefined if the surface does not serve the relation. */
   table(relation: QualifiedName): GqlTable | undefined;
   rights(table: GqlTable): GqlTableRights;
-  /** Returns true if a permission, a row policy or a plugin may hide rows of the table from the role. */
+  /** Returns whether a permission, a row policy or a plugin may hide rows of the table from the role. */
   mayHideRows(table: GqlTable): boolean;
   /** Returns a type name from name parts (`album`, `bool_exp`), with customization and convention applied. */
   typeName(...nameParts: readonly (string | GqlNamePart)[]): string;

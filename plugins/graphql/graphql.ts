@@ -14,7 +14,7 @@ import { tapFields } from "./types/field-taps.ts";
 /** The base of the GraphQL surface: a schema for each role, documents and HTTP. */
 export const graphql = definePlugin({
   name: "graphql",
-  // the paths of this surface are more specific than the paths of tables
+  // The paths of this surface are more specific than the paths of tables.
   before: ["rest"],
   settings: [...graphqlSettings, ...graphqlLimits, ...surfaceSettings],
   functions: planFunctions,

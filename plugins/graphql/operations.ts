@@ -175,15 +175,15 @@ export type GqlOutput =
    *  `pieces` writes it in time slices. */
   | { readonly as: string; readonly text: string }
   | { readonly as: string; readonly text: string; readonly pieces: () => TextParts }
-  /** the value is the body of a step */
+  /** The value is the body of a step. */
   | { readonly as: string; readonly step: number }
-  /** the body of a step is an object whose members are inserted here (`Bundle`) */
+  /** The body of a step is an object whose members are inserted here (`Bundle`). */
   | { readonly bundle: number }
-  /** the result of a call */
+  /** The value is the result of a call. */
   | { readonly as: string; readonly call: number }
-  /** a list with one element per step: its body, or a known text (`update_T_many`) */
+  /** The value is a list with one element per step: its body, or a known text (`update_T_many`). */
   | { readonly as: string; readonly list: readonly (number | string)[] }
-  /** a namespace of a mutation */
+  /** The field is a namespace of a mutation. */
   | { readonly as: string; readonly outputs: readonly GqlOutput[] };
 
 /** The sender of an operation. @experimental */

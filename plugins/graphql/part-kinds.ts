@@ -2,14 +2,14 @@
 
 /** The arguments whose meaning does not depend on a column. @experimental */
 export type GqlArgumentName =
-  // lists
+  // Lists.
   | "where"
   | "order_by"
   | "limit"
   | "offset"
   | "distinct_on"
   | "having"
-  // writes
+  // Writes.
   | "objects"
   | "object"
   | "on_conflict"
@@ -18,12 +18,12 @@ export type GqlArgumentName =
   | "data"
   | "constraint"
   | "update_columns"
-  // functions, json columns, count
+  // Functions, json columns, count.
   | "args"
   | "path"
   | "columns"
   | "distinct"
-  // aggregate predicates
+  // Aggregate predicates.
   | "arguments"
   | "filter"
   | "predicate"
@@ -49,11 +49,11 @@ export type GqlScope =
   | "mutation_root"
   | "subscription_root"
   | "row"
-  /** a plugin's own type, whose fields are columns of the relation and fields of plugins */
+  /** The type of a plugin, whose fields are columns of the relation and fields of plugins. */
   | "record"
-  /** a plugin's own type for conditions and orders, whose fields are `expression` and `members` */
+  /** The type of a plugin for conditions and orders, whose fields are `expression` and `members`. */
   | "terms"
-  /** a plugin's own type for arguments that it reads itself, with any fields */
+  /** The type of a plugin for arguments that it reads itself, with any fields. */
   | "input"
   | "aggregate"
   | "aggregate_fields"

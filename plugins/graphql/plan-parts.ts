@@ -44,7 +44,7 @@ import type { RoleSchema } from "./types/role-schema.ts";
 /** The part of a plan that a field, argument, input field or enum value becomes. Planners read parts and never
  *  names. */
 export type GqlPart =
-  // root fields
+  // Root fields.
   | { readonly kind: GqlRootKind; readonly relation: Relation }
   /** A function as a root field. With `isAggregate`, the field aggregates the rows that the function returns. A
    *  function of single rows has `!routine.returns.isSet`. */
@@ -58,7 +58,7 @@ export type GqlPart =
   | { readonly kind: "namespace" }
   /** The field `no_queries_available`, which returns this string. */
   | { readonly kind: "constant"; readonly text: string }
-  // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
+  // Rows, `bool_exp`, `order_by`, inputs, by-pk arguments, `pk_columns`, `_select_column` and `_update_column` values.
   | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
   /** A relationship, with the embedding mode `mode` in rows. In inputs, the rows of `data` are inserted along the
    *  relationship. With `isAfter`, to-one rows are inserted after this row although no foreign key requires it
@@ -82,16 +82,16 @@ export type GqlPart =
     }
   /** A plugin's own field. The builder adds the plugin's name. */
   | ({ readonly kind: "custom"; readonly plugin?: string } & GqlFieldImplementation)
-  // T_aggregate and its fields
+  // `T_aggregate` and its fields.
   | { readonly kind: "aggregate-fields" }
   | { readonly kind: "nodes" }
   /** The field `count` in `T_aggregate_fields` and `aggregate_order_by`. */
   | { readonly kind: "count" }
   | { readonly kind: "aggregate-function"; readonly fn: string }
-  // mutation responses
+  // Mutation responses.
   | { readonly kind: "affected-rows" }
   | { readonly kind: "returning" }
-  // bool_exp
+  // The members of `bool_exp`.
   | { readonly kind: "and" | "or" | "not" }
   /** A value that a plugin computes in conditions and orders, of the type `value`. */
   | { readonly kind: "expression"; readonly expression: Expression; readonly value: GqlValueType }
@@ -110,10 +110,10 @@ export type GqlPart =
   | { readonly kind: "cast-to"; readonly value: GqlValueType }
   /** A part of an operand with fields. */
   | { readonly kind: "operand-field"; readonly name: string; readonly value: GqlValueType }
-  // aggregate_bool_exp has one per function; `value` is the type that its `predicate` compares, `columns` the number of
-  // its arguments
+  // `aggregate_bool_exp` has one per function; `value` is the type that its `predicate` compares, `columns` the number
+  // of its arguments.
   | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType; readonly columns: "any" | 1 | 2 }
-  // writes
+  // Writes.
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** A plugin's own argument of updates, and field of `T_updates`. @rule X-GQL-10 */
   | {
@@ -132,7 +132,7 @@ export type GqlPart =
   | { readonly kind: "constraint"; readonly name: string; readonly columns: readonly string[] }
   /** The `_PLACEHOLDER` of inputs and enums without columns. */
   | { readonly kind: "placeholder" }
-  // functions: `index` is a position in `routine.parameters`; an argument without `name` is only positional
+  // Functions: `index` is a position in `routine.parameters`; an argument without `name` is only positional.
   | {
       readonly kind: "function-argument";
       readonly parameter: RoutineParameter;
@@ -140,7 +140,7 @@ export type GqlPart =
       readonly value: GqlValueType;
     }
   | { readonly kind: "argument"; readonly name: GqlArgumentName }
-  // enum values in `order_by`, in addition to the column
+  // Enum values in `order_by`, in addition to the column.
   | { readonly kind: "ordering"; readonly ordering: OrderingSpec; readonly column: Column }
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };

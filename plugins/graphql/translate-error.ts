@@ -68,11 +68,11 @@ const CORE_ERRORS: Readonly<
   "connection-lost": CONNECTION_ERROR,
   "model-not-loaded": CONNECTION_ERROR,
   "pool-timeout": MAX_CONNECTIONS,
-  // other auth schemes have their own messages
+  // Other auth schemes have their own messages.
   "token-refused": { code: "access-denied", status: 401 },
   "anonymous-refused": { code: "access-denied", message: "Anonymous access is disabled", status: 401 },
   "admin-secret-refused": { code: "access-denied", status: 401 },
-  // @rule X-HOOK-7
+  // These are errors of the authentication webhook. @rule X-HOOK-7
   "auth-hook-failed": { code: "unexpected", status: 500 },
   "auth-hook-role-missing": { code: "invalid-params", status: 400 },
   "missing-session-variable": {
@@ -87,12 +87,12 @@ const CORE_ERRORS: Readonly<
   },
   "step-wrote-nothing": { code: "not-supported", status: 400 },
   "step-refused": { code: "validation-failed", status: 400 },
-  // @rule G-DBE-16
+  // A result of the database exceeds its limit. @rule G-DBE-16
   "result-too-large": { code: "unexpected", status: 500 },
-  // @rule G-SUB-12
+  // The live queries exceed their limit. @rule G-SUB-12
   "live-queries-too-large": { code: "bad-request", status: 503 },
   "body-too-deep": { code: "validation-failed", status: 400 },
-  // @rule G-HTTP-15
+  // These are errors of the request body. @rule G-HTTP-15
   "body-too-large": { code: "bad-request", status: 413 },
   "body-late": { code: "bad-request", status: 408 },
   "body-encoding-unknown": { code: "bad-request", status: 415 },
@@ -154,7 +154,7 @@ export const translateError = (error: unknown): TranslatedError => {
   if (!(error instanceof RelApiError))
     return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   const { limit, seconds } = error.facts;
-  // a plugin's time limit of statements @rule G-LIM-12
+  // A plugin has set this time limit of statements.
   if (error.code === QUERY_CANCELED && limit !== undefined)
     return { ...timeExceeded(Number(seconds)), isDatabase: true };
   if (error.facts["isOfValue"] === true && UNREADABLE.has(error.code))

@@ -42,7 +42,7 @@ export const anonymousTimeout = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
       const { anonRole: role = "" } = options;
-      // neither PostgREST nor Hasura has such a limit, so it is off in compatibility mode
+      // Neither PostgREST nor Hasura has such a limit, so it is off in compatibility mode.
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [timeout] = await query<{ isSet: boolean }>(compileTimeoutTest(role));

@@ -1,4 +1,4 @@
-/** Applies Hasura's `api_limits`, and further limits in their format: depth, size and duration of an operation, by
+/** Applies Hasura's `api_limits`, and other limits in their format: depth, size and duration of an operation, by
  *  role. */
 import { definePlugin, type Session } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";

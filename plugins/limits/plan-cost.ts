@@ -50,7 +50,7 @@ const estimateMaxRows = (node: PlanNode, loops: number, share: number): number =
 
 /** Parses the text that the EXPLAIN statement returned. */
 export const parseEstimate = (text: string): Estimate => {
-  // PostgreSQL writes the text, so its shape is known
+  // PostgreSQL writes the text, so its shape is known.
   const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[];
   return plan === undefined
     ? { cost: 0, rows: 0 }

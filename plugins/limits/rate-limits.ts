@@ -71,7 +71,7 @@ const buildLimitHeaders = (
   ];
 };
 
-/** Limits the requests of each caller. Each HTTP request, each further entry of a GraphQL batch, and each operation of
+/** Limits the requests of each caller. Each HTTP request, each later entry of a GraphQL batch, and each operation of
  *  a WebSocket counts once. @rule R-LIM-6 X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",

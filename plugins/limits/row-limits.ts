@@ -3,7 +3,7 @@ import { definePlugin, mapPlan } from "../../core/index.ts";
 import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings, rowLimitSettings } from "./settings.ts";
 
-/** Limits lists of every level, on both surfaces. Further rows are omitted, as with `DB_MAX_ROWS`. Lists of written
+/** Limits lists of every level, on both surfaces. Other rows are omitted, as with `DB_MAX_ROWS`. Lists of written
  *  rows are not limited, and aggregates count all rows. @rule R-LIM-7 G-LIM-10 */
 export const rowLimits = definePlugin({
   name: "row-limits",

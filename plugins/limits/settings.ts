@@ -116,7 +116,7 @@ export const rowLimitSettings = [
     environment: ["ROW_LIMITS"],
     kind: numbersByRole,
     description:
-      "the maximum number of rows in each list by role, `*` for all other roles: `anonymous=100,*=10000`; further rows are omitted, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Overrides the `row_limit` of `API_LIMITS` and of the metadata",
+      "the maximum number of rows in each list by role, `*` for all other roles: `anonymous=100,*=10000`; other rows are omitted, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Overrides the `row_limit` of `API_LIMITS` and of the metadata",
     whenUnset: "only the other row limits apply",
     isFixed: true,
   }),

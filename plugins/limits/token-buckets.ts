@@ -23,7 +23,7 @@ export const createLocalTokenBuckets = (): LocalTokenBuckets => {
     const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
     bucket.tokens = tokens;
     bucket.atMs = performance.now();
-    // the key moves to the end of the map, which iterates in insertion order
+    // The key moves to the end of the map, which iterates in insertion order.
     buckets.delete(key);
     buckets.set(key, bucket);
     if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // the map is not empty

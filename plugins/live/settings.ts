@@ -45,7 +45,7 @@ const socketLimits = [
     kind: wholeNumber(1),
     default: 1000,
     description:
-      "the maximum number of running operations on a WebSocket; a further one is rejected with an error message",
+      "the maximum number of running operations on a WebSocket; another one is rejected with an error message",
     isLimit: true,
   }),
 ] as const;
@@ -67,7 +67,7 @@ export const socketSettings = [
     environment: ["MAX_SOCKETS"],
     kind: wholeNumber(1),
     default: 100_000,
-    description: "the maximum number of open WebSockets of a process; a further one is rejected with 503",
+    description: "the maximum number of open WebSockets of a process; another one is rejected with 503",
     isLimit: true,
   }),
   ...socketLimits,

@@ -158,7 +158,7 @@ export interface MetadataSource {
   readonly path?: string;
   /** Reads the current metadata and expands all includes. `files` lists the files that were read. */
   read(): Promise<{ readonly raw: Json; readonly files: readonly string[] }>;
-  /** Makes further loads of the model use the proposal instead. A call with `undefined` ends this. `accept` is called
+  /** Makes later loads of the model use the proposal instead. A call with `undefined` ends this. `accept` is called
    *  with the problems before the model takes effect. If `accept` throws, the load fails and the previous model
    *  stays. */
   propose(proposal: MetadataProposal | undefined): void;

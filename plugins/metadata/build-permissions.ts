@@ -57,7 +57,7 @@ const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "sele
 const readRootFields = (rawValue: RawValue | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
   Array.isArray(rawValue)
     ? new Set(
-        // the set has only names of root fields
+        // The set has only names of root fields.
         rawValue.flatMap((name) =>
           typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [],
         ),
@@ -83,7 +83,7 @@ const readFilter = (
   table: NamedTable,
   { reader }: PermissionContext,
 ): Predicate | undefined =>
-  // `isEmptyFilter` returns true for undefined
+  // `isEmptyFilter` returns true for undefined.
   isEmptyFilter(rawValue) ? undefined : reader.read(rawValue as RawValue, table.relation);
 
 /** Reads a required key, because an omitted key must not grant anything. */
@@ -190,7 +190,7 @@ const buildWritePermission = (
 ): WritePermission => {
   logUnknownKeys(rawObject, WRITE_KEYS[operation], location, builder.logUnknownKey);
   const { relation } = table;
-  // rows that a service should validate first must not be written unvalidated
+  // Rows that a service should validate first must not be written unvalidated.
   if (!isEmptyFilter(rawObject["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
   if (!relation.writable[operation])
     throw new InconsistentMetadata("the database does not support this write on the relation");
@@ -245,7 +245,7 @@ export const buildPermissions = (
         if (role === undefined) continue;
         const location = `table ${table.relation.name}: ${operation} permission of ${role}: `;
         const permission = readObjectOrEmpty(readObjectOrEmpty(rawEntry)["permission"]);
-        // even an inconsistent permission makes the role one of the metadata
+        // Even an inconsistent permission makes the role one of the metadata.
         const entry = findOrCreatePermissions(role, buildNameKey(table.relation));
         if (operation in entry) {
           builder.logIgnored(`${location}listed twice; using the first one`);

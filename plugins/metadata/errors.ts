@@ -1,11 +1,11 @@
 /** The errors of the metadata plugins. */
 import { RelApiError } from "../../core/index.ts";
 
-/** @rule G-MET-6 */
+/** Returns the error for metadata that cannot be read. @rule G-MET-6 */
 export const metadataUnreadable = (location: string, reason: string): RelApiError =>
   new RelApiError({ code: "preset", status: 500, message: `metadata ${location} cannot be read: ${reason}` });
 
-/** @rule G-MET-3 */
+/** Returns the error for metadata of an unsupported version. @rule G-MET-3 */
 export const metadataVersionUnknown = (version: string): RelApiError =>
   new RelApiError({
     code: "preset",

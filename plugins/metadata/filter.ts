@@ -78,6 +78,7 @@ interface LeftSide {
   readonly column?: Column;
 }
 
+/** Creates a reader of the filters in permissions. */
 export const createFilterReader = (
   model: Model,
   registry: Registry,
@@ -138,7 +139,7 @@ export const createFilterReader = (
     if (spec.operand === "fields") return buildComparison(readFieldsOperand(rawValue, spec));
     if (rawValue === null) throw new InconsistentMetadata(`${name} does not accept null`);
     if (spec.operand !== "list") return buildComparison(values.readValue(rawValue, type));
-    // PostgreSQL has no arrays of arrays, and would compare the elements
+    // PostgreSQL has no arrays of arrays, and would compare the elements.
     if (
       leftSide.base.kind === "array" &&
       type === leftSide.declaredType &&
@@ -166,7 +167,7 @@ export const createFilterReader = (
     for (const [name, declaration] of Object.entries(spec.input?.fields ?? {})) {
       const [type = "", defaultValue] = declaration.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
-      // the operator declares its default as valid JSON
+      // The operator declares its default as valid JSON.
       const value = rawValue[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as RawValue));
       if (value !== undefined) fields[name] = values.readValue(value, values.findType(SCALARS[scalar] ?? scalar));
       else if (type.endsWith("!")) throw new InconsistentMetadata(`"${name}" is missing`);
@@ -225,7 +226,7 @@ export const createFilterReader = (
   };
 
   const readComparisons = (rawValue: RawValue, leftSide: LeftSide, position: FilterPosition): Predicate => {
-    // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
+    // `column: value` is short for `_eq`; an object is a value unless all its keys are operators.
     const isComparisons =
       isJsonObject(rawValue) && Object.keys(rawValue).every((key) => key.startsWith("_") || key.startsWith("$"));
     if (!isComparisons) return compare("_eq", rawValue, leftSide, position);
@@ -315,7 +316,7 @@ export const createFilterReader = (
         throw new InconsistentMetadata(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
-    // the compiler adds the row as the first argument
+    // The compiler adds the row as the first argument.
     const argumentsWithoutRow = rowIndex === 0 ? args.slice(1) : args;
     const call = {
       routine: field.routine,

@@ -108,7 +108,7 @@ const unite = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => n
 
 /** Returns the union of the sets. A set that is undefined contains all items. */
 const uniteUnlessAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
-  // no set is undefined in the second case
+  // No set is undefined in the second case.
   sets.some((set) => set === undefined) ? undefined : unite(sets as readonly ReadonlySet<Item>[]);
 
 const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => {

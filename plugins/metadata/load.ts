@@ -128,7 +128,7 @@ const parseText = (yaml: Yaml, text: string, file: string): RawValue => {
     return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as RawValue; // `toJS` returns only plain values
   } catch (error) {
     if (error instanceof RelApiError) throw error;
-    // there are too many aliases, or more levels than the stack allows
+    // There are too many aliases, or more levels than the stack allows.
     throw metadataUnreadable(file, (error as Error).message);
   }
 };

@@ -181,7 +181,7 @@ export const metadata = definePlugin({
   apply: (hooks, context) => {
     if (context.options.metadata === undefined) return;
     hooks.introspect.tapPromise("metadata", async (model, introspection) => {
-      // only the loader writes this part
+      // Only the loader writes this part.
       const document = model.pluginFacts[DOCUMENT_PART] as MetadataDocument | undefined;
       return document === undefined ? model : matchDocument(document, model, introspection, context);
     });
@@ -201,7 +201,7 @@ const matchDocument = async (
   const entries = new Map(match.tables.map((table) => [buildNameKey(table.relation), table.entry]));
   const reader = createFilterReader(match.model, registry, (relation) => entries.get(buildNameKey(relation)));
   const parentRoles = readParentRoles(document, logIgnored);
-  // without the plugin that enforces permissions, grants apply to roles of the metadata too
+  // Without the plugin that enforces permissions, grants apply to roles of the metadata too.
   const permissions: Permissions = registry.has("metadata-permissions")
     ? buildPermissions(match.tables, parentRoles, {
         otherRoles: [
@@ -240,7 +240,7 @@ const matchDocument = async (
       ),
     ]),
   );
-  // the loader writes the proposal
+  // The loader writes the proposal.
   (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems);
   return {
     ...match.model,
@@ -333,7 +333,7 @@ export const metadataPermissions = definePlugin({
     hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, envelope, options }) => {
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
-      // only the plugin `metadata` writes this part
+      // Only the plugin `metadata` writes this part.
       const part = model.pluginFacts[GQL_METADATA] as MetadataPart | undefined;
       const rolePermissions = part?.permissions.get(session.role);
       if (part === undefined || rolePermissions === undefined) {

@@ -35,7 +35,7 @@ const isGiven = (rawValue: RawValue | undefined): rawValue is RawValue => rawVal
 
 /** Reads `author_id` or `[author_id]`. Returns undefined for other values. */
 const readColumnNames = (rawValue: RawValue | undefined): readonly string[] | undefined => {
-  // isArray does not narrow readonly lists
+  // `Array.isArray` does not narrow readonly lists.
   const names = (Array.isArray(rawValue) ? (rawValue as readonly RawValue[]) : [rawValue]).map((name) =>
     readText(name),
   );
@@ -126,7 +126,7 @@ const matchOtherKey = (
       detail: findDetail(relationship),
     };
   if (isObjectRelationship && !relationship.isToOne) {
-    // nothing guarantees at most one row, so any row is returned, as with manually chosen columns
+    // Nothing guarantees at most one row, so any row is returned, as with manually chosen columns.
     return {
       relationship: {
         ...relationship,
@@ -140,7 +140,7 @@ const matchOtherKey = (
     };
   }
   if (!isObjectRelationship && relationship.isToOne) {
-    // a one-to-one key that the metadata names as an array returns the same rows as a list
+    // A one-to-one key that the metadata names as an array returns the same rows as a list.
     return {
       relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false },
       isNew: true,

@@ -51,10 +51,11 @@ interface PermissionScope {
   /** The key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
-  /** Returns true if the metadata names the relationship on its source, for any role. */
+  /** Returns whether the metadata names the relationship on its source, for any role. */
   readonly isNamed: (relationship: Relationship) => boolean;
 }
 
+/** Returns the plan with the permissions of the caller's role. */
 export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope): P => {
   const { model, findPermissions, checksNames } = parts;
   const findSelectPermission = (name: QualifiedName): SelectPermission | undefined => findPermissions(name)?.select;
@@ -117,7 +118,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     checkJoinColumns(relationship);
     if (junction === undefined) return;
     const select = findSelectPermission(junction.relation);
-    // a filter on the rows of the junction would have to be part of the join
+    // A filter on the rows of the junction would have to be part of the join.
     if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
   }
 
@@ -126,7 +127,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     const select = findSelectPermission(relation);
     const isWritten = "written" in read.from;
     if (select === undefined) {
-      // a caller may count the rows that it has written without reading them
+      // A caller may count the rows that it has written without reading them.
       if (isWritten && !checksNames) return read;
       throw permissionDenied("table", relation.name);
     }
@@ -154,7 +155,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     });
     const next: Read = { ...read, output: outputs };
     if (isWritten) return next; // the filter and the limit do not apply to written rows (G-INS-5)
-    // a limit applies to lists (G-PRM-8)
+    // A limit applies to lists (G-PRM-8).
     const cappedRead: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne
         ? next

@@ -4,7 +4,7 @@ import { definePlugin, type AggregateSpec } from "../../core/index.ts";
 
 const NUMBERS = ["int2", "int4", "int8", "float4", "float8", "numeric", "money"] as const;
 
-/** @rule G-OUT-9 */
+/** The types that PostgreSQL can compare, which GraphQL offers for some aggregate functions. @rule G-OUT-9 */
 const COMPARABLE = [
   ...NUMBERS,
   "text",
@@ -49,7 +49,7 @@ export const aggregateFunctions = definePlugin({
   aggregates: [
     defineBuiltInAggregate("sum", { types: NUMBERS, predicate: FLOAT_PREDICATE }),
     defineNumberAggregate("avg", { rest: "avg", predicate: FLOAT_PREDICATE }),
-    // counts rows, or the values of any columns
+    // This function counts rows, or the values of any columns.
     defineBuiltInAggregate("count", { returns: "int8", predicate: { result: "Int" } }),
     defineBuiltInAggregate("max", { types: COMPARABLE, returns: "argument", predicate: FLOAT_PREDICATE }),
     defineBuiltInAggregate("min", { types: COMPARABLE, returns: "argument", predicate: FLOAT_PREDICATE }),

@@ -12,7 +12,7 @@ const defineSearchOperator = (name: string, query: string): OperatorSpec => ({
   builtIn: ["@@"],
   compile: (column, operand, context) => {
     const language = context.option === undefined ? sql`` : sql`${context.option}::regconfig, `;
-    // a column that the model lacks may be a tsvector already, so it is not converted (R-FLT-9)
+    // A column that the model lacks may be a tsvector already, so it is not converted (R-FLT-9).
     const isDocument = context.type === undefined || context.type.name === "tsvector";
     const document = isDocument ? column : sql`pg_catalog.to_tsvector(${language}${column})`;
     return sql`${document} @@ ${quoteIdentifier("pg_catalog", query)}(${language}${operand})`;

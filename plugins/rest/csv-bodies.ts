@@ -23,7 +23,7 @@ const escapeBytes = (bytes: Uint8Array): string => {
   let text = "";
   let previous = 0;
   for (const byte of bytes) {
-    // `\&` ends an escape that the next character would prolong: a digit after a number, or `\SO` before `H`
+    // `\&` ends an escape that the next character would prolong: a digit after a number, or `\SO` before `H`.
     if ((previous > 0x7f && isDigit(byte)) || (previous === 0x0e && byte === 0x48)) text += "\\&";
     text += escapeCharacter(byte, '"');
     previous = byte;
@@ -70,17 +70,17 @@ const createLines = (limits: BodyLimits) => {
         return;
       }
       if (limits.compatMode && fields.length === 1 && fields[0] === "") return;
-      // of two columns with one name, the last counts
+      // If two columns have one name, the last one counts.
       const row = Object.fromEntries(fields.map((field, i) => [names?.[i], field]));
       const rowKeys = Object.keys(row);
       keys ??= rowKeys;
-      // every line begins with the first column, so lines with equally many keys have the same keys
+      // Every line begins with the first column, so lines with equally many keys have the same keys.
       if (fields.length > names.length || rowKeys.length !== keys.length) isUneven = true;
       if (!isUneven && rows.add(JSON.stringify(row)) > limits.maxBodyBytes) throw bodyTooLarge(limits.maxBodyBytes);
     },
     hasNames: (): boolean => names !== undefined,
     maxFields: (): number => names?.length ?? limits.maxColumns,
-    /** @throws RelApiError `bad-body` */
+    /** Returns the payload when the text has ended. @throws RelApiError `bad-body` */
     end: (): Omit<Payload, "isUninspected"> => {
       if (isUneven) throw csvFieldCountDifferent();
       return {
@@ -129,7 +129,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
   let fields: CsvField[] = [];
 
   const endField = (): void => {
-    // a line with too many fields keeps one more than is allowed
+    // A line with too many fields keeps one more than is allowed.
     if (fields.length <= lines.maxFields()) fields.push(lines.hasNames() ? readValue(field, isQuoted) : field);
     field = "";
     isQuoted = false;
@@ -147,7 +147,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
       switch (state) {
         case "field start":
           isQuoted = character === '"';
-          // skips a blank line, and LF after CR
+          // The loop skips a blank line, and LF after CR.
           if (isLineEnd && fields.length === 0 && lines.hasNames()) at++;
           else if (isQuoted) {
             state = "quoted";
@@ -169,7 +169,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
           break;
         }
         case "quote":
-          // the text ended between two quotes, which mean one
+          // The text ended between two quotes, which mean one.
           if (character === '"') {
             field += character;
             state = "quoted";

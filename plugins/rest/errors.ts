@@ -28,7 +28,7 @@ export const CORE_MESSAGES: Readonly<Record<string, (facts: RelApiError["facts"]
   "permission-check-failed": () => "check constraint of an insert/update permission has failed",
 };
 
-/** @rule R-PATH-6 PGRST125 */
+/** Returns the error for a path that is not valid. @rule R-PATH-6 PGRST125 */
 export const pathInvalid = (): RelApiError =>
   new RelApiError({ code: "path-invalid", status: 404, message: PATH_INVALID });
 
@@ -50,15 +50,15 @@ export const pathNotServed = (
     ].join("; "),
   });
 
-/** @rule R-PATH-8 PGRST126 */
+/** Returns the error for a request to the root while it is disabled. @rule R-PATH-8 PGRST126 */
 export const rootDisabled = (): RelApiError =>
   new RelApiError({ code: "root-disabled", status: 404, message: "Root endpoint metadata is disabled" });
 
-/** @rule R-PATH-7 PGRST117 */
+/** Returns the error for a method that a relation does not support. @rule R-PATH-7 PGRST117 */
 export const methodUnsupported = (method: string): RelApiError =>
   new RelApiError({ code: "method-unsupported", status: 405, message: `Unsupported HTTP method: ${method}` });
 
-/** @rule R-PATH-7 PGRST101 */
+/** Returns the error for a method that a function does not support. @rule R-PATH-7 PGRST101 */
 export const methodUnsupportedByRoutine = (method: string): RelApiError =>
   new RelApiError({
     code: "method-unsupported-by-routine",
@@ -66,7 +66,7 @@ export const methodUnsupportedByRoutine = (method: string): RelApiError =>
     message: `Cannot use the ${method} method on RPC`,
   });
 
-/** @rule R-PROF-2 PGRST106 */
+/** Returns the error for a schema that is not exposed. @rule R-PROF-2 PGRST106 */
 export const schemaNotExposed = (name: string, exposedSchemas: readonly string[]): RelApiError =>
   new RelApiError({
     code: "schema-not-exposed",
@@ -104,11 +104,11 @@ export const queryPartInvalid = (
     facts,
   });
 
-/** @rule R-LIM-1 PGRST100 */
+/** Returns the error for a request that exceeds the limit of a number. @rule R-LIM-1 PGRST100 */
 export const restLimitExceeded = (limits: RequestLimits, limit: Limit, items: string): RelApiError =>
   limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${items}` });
 
-/** @rule R-URL-1 PGRST100 */
+/** Returns the error for a query string that is not UTF-8. @rule R-URL-1 PGRST100 */
 export const queryNotUtf8 = (): RelApiError =>
   new RelApiError({
     code: "parse-error",
@@ -117,12 +117,12 @@ export const queryNotUtf8 = (): RelApiError =>
     hint: "Write a percent sign as %25",
   });
 
-/** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
+/** Checks the number of keys in a JSON path. @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
 export const checkPathLength = (limits: RequestLimits, { path }: Field): void => {
   if (path.length > limits.maxPathKeys) throw restLimitExceeded(limits, "maxPathKeys", "keys in a JSON path");
 };
 
-/** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
+/** Checks the depth of a logic tree. @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
 export const checkDepth = (limits: RequestLimits, depth: number): void => {
   if (depth >= limits.maxLogicDepth) throw nestingTooDeep(limits, "maxLogicDepth", "logic trees");
 };
@@ -136,14 +136,14 @@ export const nameTooLong = (name: string): RelApiError =>
     hint: "Give it an alias of at most 63 bytes: alias:name",
   });
 
-/** @rule R-LIM-1 PGRST100 */
+/** Returns the error for a request that is nested too deeply. @rule R-LIM-1 PGRST100 */
 export const nestingTooDeep = (limits: RequestLimits, limit: Limit, items: string): RelApiError =>
   limitExceeded(limit, {
     code: "parse-error",
     message: `The request has ${items} nested deeper than ${limits[limit]} levels`,
   });
 
-/** @rule R-RNG-2 R-RNG-4 R-RNG-8 PGRST103 */
+/** Returns the error for a window that is not valid, or is beyond the rows. @rule R-RNG-2 R-RNG-4 R-RNG-8 PGRST103 */
 const rangeNotSatisfiable = (details: string): RelApiError =>
   new RelApiError({ code: "range-not-satisfiable", status: 416, message: "Requested range not satisfiable", details });
 
@@ -155,7 +155,7 @@ export const rangeReversed = (): RelApiError =>
 export const offsetBeyondRows = (offset: bigint, rows: bigint): RelApiError =>
   rangeNotSatisfiable(`An offset of ${offset} was requested, but there are only ${rows} rows.`);
 
-/** @rule R-ETG-3 PGRSTX03 */
+/** Returns the error for rows that do not have the tag of `If-Match`. @rule R-ETG-3 PGRSTX03 */
 export const preconditionFailed = (): RelApiError =>
   new RelApiError({
     code: "precondition-failed",
@@ -164,7 +164,7 @@ export const preconditionFailed = (): RelApiError =>
     hint: "Read them again, and send the new ETag in If-Match",
   });
 
-/** @rule R-ETG-4 PGRSTX03 */
+/** Returns the error for rows that `If-None-Match` excludes. @rule R-ETG-4 PGRSTX03 */
 export const rowsExcluded = (): RelApiError =>
   new RelApiError({
     code: "precondition-failed",
@@ -173,7 +173,7 @@ export const rowsExcluded = (): RelApiError =>
     hint: "To change them, send their ETag in If-Match",
   });
 
-/** @rule R-PUT-2 PGRST114 */
+/** Returns the error for a PUT with a limit. @rule R-PUT-2 PGRST114 */
 export const limitOnPutUnsupported = (): RelApiError =>
   new RelApiError({
     code: "limit-on-put",
@@ -181,7 +181,7 @@ export const limitOnPutUnsupported = (): RelApiError =>
     message: "limit/offset querystring parameters are not allowed for PUT",
   });
 
-/** @rule R-PRF-2 PGRST122 */
+/** Returns the error for preferences that are not valid, with `handling=strict`. @rule R-PRF-2 PGRST122 */
 export const preferencesInvalid = (invalid: readonly string[]): RelApiError =>
   new RelApiError({
     code: "preferences-invalid",
@@ -191,7 +191,7 @@ export const preferencesInvalid = (invalid: readonly string[]): RelApiError =>
     facts: { invalid },
   });
 
-/** @rule R-PRF-4a PGRST129 */
+/** Returns the error for a time zone that is too long. @rule R-PRF-4a PGRST129 */
 export const timeZoneInvalid = (maxBytes: number): RelApiError =>
   new RelApiError({
     code: "time-zone-invalid",
@@ -199,7 +199,7 @@ export const timeZoneInvalid = (maxBytes: number): RelApiError =>
     message: `The time zone has an abbreviation of more than ${maxBytes} bytes`,
   });
 
-/** @rule R-EMB-8 PGRST108 */
+/** Returns the error for a parameter of an embed that `select` lacks. @rule R-EMB-8 PGRST108 */
 export const targetNotEmbedded = (name: string): RelApiError =>
   new RelApiError({
     code: "not-embedded",
@@ -208,7 +208,7 @@ export const targetNotEmbedded = (name: string): RelApiError =>
     hint: `Verify that '${name}' is included in the 'select' query parameter.`,
   });
 
-/** @rule R-EMB-7 PGRST108 */
+/** Returns the error for a parameter that has to name the embed by its alias. @rule R-EMB-7 PGRST108 */
 export const aliasRequired = (name: string, alias: string): RelApiError =>
   new RelApiError({
     code: "not-embedded",
@@ -250,7 +250,7 @@ export type RelationshipCandidate = {
   readonly columns: readonly (readonly [schema: string, relation: string, column: string])[];
 };
 
-/** @rule R-EMB-5 PGRST201 */
+/** Returns the error for an embed to which several relationships fit. @rule R-EMB-5 PGRST201 */
 export const relationshipAmbiguous = (
   source: string,
   target: string,
@@ -270,7 +270,7 @@ export const relationshipAmbiguous = (
   });
 };
 
-/** @rule R-ORD-3 PGRST118 */
+/** Returns the error for an order by an embed that has several rows. @rule R-ORD-3 PGRST118 */
 export const relatedOrderImpossible = (source: string, embed: string): RelApiError =>
   new RelApiError({
     code: "related-order-impossible",
@@ -284,11 +284,11 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
 export const embedRepeated = (name: string): RelApiError =>
   new RelApiError({ code: "42712", status: 400, message: `table name "${name}" specified more than once` });
 
-/** @rule R-AGG-1 PGRST123 */
+/** Returns the error for an aggregate function while they are disabled. @rule R-AGG-1 PGRST123 */
 export const aggregatesDisabled = (): RelApiError =>
   new RelApiError({ code: "aggregates-disabled", status: 400, message: "Use of aggregate functions is not allowed" });
 
-/** @rule R-SPR-7 PGRST127 */
+/** Returns the error for an aggregate function in a to-many spread. @rule R-SPR-7 PGRST127 */
 export const spreadAggregateUnsupported = (): RelApiError =>
   new RelApiError({
     code: "not-implemented",
@@ -303,22 +303,22 @@ const bodyInvalid = (message: string, details: string | null = null): RelApiErro
 /** Returns the error for a body that is not JSON. `where` is the location of the syntax error. @rule R-BODY-2 R-HNT-5
  *  PGRST102 */
 export const bodyJsonInvalid = (where?: string): RelApiError => bodyInvalid("Empty or invalid json", where);
-/** @rule R-BODY-2 PGRST102 */
+/** Returns the error for objects with different keys. @rule R-BODY-2 PGRST102 */
 export const bodyKeysDifferent = (): RelApiError => bodyInvalid("All object keys must match");
-/** @rule R-BODY-6 PGRST102 */
+/** Returns the error for CSV lines with different numbers of fields. @rule R-BODY-6 PGRST102 */
 export const csvFieldCountDifferent = (): RelApiError => bodyInvalid("All lines must have same number of fields");
 /** Returns the error for a CSV body. `text` is the message of the reader. @rule R-BODY-8 PGRST102 */
 export const csvInvalid = (text: string): RelApiError => bodyInvalid(text);
-/** @rule R-BODY-7 R-BODY-8 PGRST102 */
+/** Returns the error for a body that is not UTF-8. @rule R-BODY-7 R-BODY-8 PGRST102 */
 export const bodyNotUtf8 = (): RelApiError => bodyInvalid("The body is not UTF-8");
-/** @rule R-BODY-1 PGRST102 */
+/** Returns the error for a body of an unsupported media type. @rule R-BODY-1 PGRST102 */
 export const contentTypeUnsupported = (type: string): RelApiError =>
   bodyInvalid(`Content-Type not acceptable: ${type}`);
 
-/** @rule R-LIM-2 PGRST102 */
+/** Returns the error for a body that is nested too deeply. @rule R-LIM-2 PGRST102 */
 export const restBodyTooDeep = ({ maxJsonDepth }: RequestLimits): RelApiError =>
   limitExceeded("maxJsonDepth", { code: "bad-body", message: `The body is nested deeper than ${maxJsonDepth} levels` });
-/** @rule R-LIM-3 PGRST102 */
+/** Returns the error for a body with too many columns. @rule R-LIM-3 PGRST102 */
 export const columnCountExceeded = ({ maxColumns }: RequestLimits): RelApiError =>
   limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
 
@@ -331,7 +331,7 @@ export const columnNotFound = (column: string, { schema, name }: QualifiedName):
     facts: { column, schema, table: name },
   });
 
-/** @rule R-PUT-1 PGRST105 */
+/** Returns the error for filters of a PUT that are not those of a primary key. @rule R-PUT-1 PGRST105 */
 export const putFiltersInvalid = (): RelApiError =>
   new RelApiError({
     code: "put-filters-invalid",
@@ -339,7 +339,7 @@ export const putFiltersInvalid = (): RelApiError =>
     message: "Filters must include all and only primary key columns with 'eq' operators",
   });
 
-/** @rule R-PUT-3 PGRST115 */
+/** Returns the error for a PUT whose body has another key than its URL. @rule R-PUT-3 PGRST115 */
 export const putKeyMismatched = (): RelApiError =>
   new RelApiError({
     code: "put-key-mismatch",
@@ -351,7 +351,7 @@ export const putKeyMismatched = (): RelApiError =>
  *  the payload as a row. @rule R-PUT-3 */
 export const putKeyMissing = (column: string): RelApiError => columnUnknown("pgrst_body", column);
 
-/** @rule R-PRF-5 PGRST124 */
+/** Returns the error for a write of more rows than `max-affected` allows. @rule R-PRF-5 PGRST124 */
 export const maxAffectedExceeded = (rows: number): RelApiError =>
   new RelApiError({
     code: "max-affected-exceeded",
@@ -406,7 +406,7 @@ export const routineNotFound = (
   });
 };
 
-/** @rule R-PRF-5 PGRST128 */
+/** Returns the error for `max-affected` with a function that returns a single row. @rule R-PRF-5 PGRST128 */
 export const maxAffectedUnsupported = (): RelApiError =>
   new RelApiError({
     code: "max-affected-on-single",
@@ -423,7 +423,7 @@ export const resultNotSingular = (rows: number): RelApiError =>
     details: `The result contains ${rows} rows`,
   });
 
-/** @rule R-GUC-2 PGRST111 */
+/** Returns the error for response headers that the database has not set as JSON. @rule R-GUC-2 PGRST111 */
 export const responseHeadersInvalid = (): RelApiError =>
   new RelApiError({
     code: "response-headers-invalid",
@@ -431,7 +431,7 @@ export const responseHeadersInvalid = (): RelApiError =>
     message: "response.headers guc must be a JSON array composed of objects with a single key and a string value",
   });
 
-/** @rule R-GUC-3 PGRST112 */
+/** Returns the error for a response status that the database has not set as a number. @rule R-GUC-3 PGRST112 */
 export const responseStatusInvalid = (): RelApiError =>
   new RelApiError({
     code: "response-status-invalid",
@@ -449,7 +449,7 @@ export const raisedErrorInvalid = (details: string, hint: string): RelApiError =
     hint,
   });
 
-/** @rule R-MED-1 PGRST107 */
+/** Returns the error for media types that the target does not have. @rule R-MED-1 PGRST107 */
 export const mediaTypeUnavailable = (types: readonly string[]): RelApiError =>
   new RelApiError({
     code: "media-type-unavailable",
@@ -457,7 +457,7 @@ export const mediaTypeUnavailable = (types: readonly string[]): RelApiError =>
     message: `None of these media types are available: ${types.join(", ")}`,
   });
 
-/** @rule R-MED-1 PGRST107 */
+/** Returns the error for GeoJSON without PostGIS. @rule R-MED-1 PGRST107 */
 export const postgisMissing = (): RelApiError =>
   new RelApiError({
     code: "media-type-unavailable",

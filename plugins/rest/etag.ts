@@ -61,7 +61,7 @@ const withCacheHeaders = (headers: Headers, etag: string): Headers => {
   ];
 };
 
-/** @rule R-ETG-1 R-ETG-2 R-ETG-6 */
+/** Adds the entity tag to an answer, or answers with 304. @rule R-ETG-1 R-ETG-2 R-ETG-6 */
 const withEtag = (exchange: Exchange, answer: Answer): Answer => {
   const { status, body } = answer;
   if (body === undefined || (status !== 200 && status !== 206)) return answer;

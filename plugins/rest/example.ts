@@ -39,7 +39,7 @@ const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): s
     const target = findRelation(model, relationship.target);
     if (target === undefined || target === relation || target.schema !== relation.schema) return [];
     if (relationship.routine !== undefined || !isOnlyOne(relation, relationship)) return [];
-    // the caller must be able to read the compared columns too
+    // The caller must be able to read the compared columns too.
     const isReadable =
       relationship.columns.every(([sourceColumn]) =>
         relation.columns.some((column) => column.name === sourceColumn && visibility.mayReadEveryRow(relation, column)),
@@ -92,14 +92,14 @@ export const buildExampleRead = (model: Model, session: Session): RestExample | 
 
 const RELATION_ROWS = 20;
 
-/** @rule X-PAGE-7 */
+/** Returns the relations that suit an example for the caller. @rule X-PAGE-7 */
 export const listExampleRelations = (model: Model, session: Session): readonly RestRelation[] => {
   const visibility = getVisibility(model, session, "rest");
   const relations = model.schemas.flatMap((schema) => listReadableRelations(model, visibility, schema));
   return relations.map((relation) => {
     const { name, schema, comment, columns } = relation;
     const readable = findReadableColumns(visibility, relation);
-    // a read of all columns is rejected if the caller may not read one of them
+    // A read of all columns is rejected if the caller may not read one of them.
     const select =
       readable.length === columns.length
         ? ""
@@ -141,7 +141,7 @@ export const buildLiveExample = (
   if (best === undefined) return undefined;
   const { relation, key, column, mayUpdate } = best;
   const relationPath = `/${encode(relation.name)}`;
-  // numbers beyond 2^53 would change in the browser, so the key is text
+  // Numbers beyond 2^53 would change in the browser, so the key is text.
   const path = `${relationPath}?select=${key}::text,${column}&order=${key}&limit=${LIVE_ROWS}`;
   return { path, relationPath, key, column, mayUpdate };
 };

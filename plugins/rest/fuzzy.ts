@@ -65,7 +65,7 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
     }
   }
   const suggest = (name: string, threshold: number): string | undefined => {
-    // the name is longer than any identifier, so no name is similar, and the comparison would be slow
+    // The name is longer than any identifier, so no name is similar, and the comparison would be slow.
     if (name.length > 500) return undefined;
     const lower = name.toLowerCase();
     for (const length of NGRAM_LENGTHS) {

@@ -107,7 +107,7 @@ const buildParameterHint = (
     if (closestNames.length > 0) return `Perhaps you meant ${joinWithOr(closestNames)} instead of '${parameter}'`;
   }
   const [, operator = "", delimiter = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
-  // the operator is correct, and `details` already says what is expected after it
+  // The operator is correct, and `details` already says what is expected after it.
   if (grammar.operators.has(operator)) return delimiter === "" ? FILTER : operator === "in" ? LIST : null;
   const operators = delimiter === "" ? [] : findClosestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${joinWithOr(operators)} instead of '${operator}'`;
@@ -165,7 +165,7 @@ const buildHint = (
     );
   if (code === "column-not-found" && typeof column === "string") {
     const relation = findRelation(model, { schema: String(schema), name: String(table) });
-    // an existing column is not misspelt
+    // An existing column is not misspelt.
     if (relation !== undefined && findColumn(relation, column) !== undefined) return null;
     const closestNames = findClosestNames(column, findVisibleColumns(visibility, relation));
     return closestNames.length === 0 ? null : `Perhaps you meant the column ${joinWithOr(closestNames)}`;

@@ -1,4 +1,4 @@
-/** The REST surface. `rest` is the base with reads, and each further method or media type is a plugin of its own. */
+/** The REST surface. `rest` is the base with reads, and each other method or media type is a plugin of its own. */
 export { csvBodies } from "./csv-bodies.ts";
 export { etag } from "./etag.ts";
 export { restHints } from "./hints.ts";

@@ -46,7 +46,7 @@ const findRoot = (options: ResolvedOptions, path: string): string | undefined =>
 /** Returns the exchange with the path of the REST root instead of the path of the file. */
 const buildRootExchange = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
-  // Express sets `originalUrl` if the api is mounted
+  // Express sets `originalUrl` if the api is mounted.
   const { originalUrl } = request as { readonly originalUrl?: string };
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
   return Object.create(exchange, {
@@ -66,7 +66,7 @@ const findPreferences = ({ preferences }: Registry): readonly string[] =>
   [...preferences.values()].flatMap(({ example }) => example ?? []).sort();
 
 const buildDocument: BuildDocument = (description, address, { grammar, context }) => {
-  // only this plugin writes the fact
+  // Only this plugin writes the fact.
   const extensionObjects = (description.model.pluginFacts[EXTENSION_OBJECTS_PART] ?? new Set()) as ReadonlySet<number>;
   return buildVersion3({
     description: { ...description, isLeftOut: ({ oid }: Relation | Routine) => extensionObjects.has(oid) },
@@ -93,8 +93,8 @@ const createSurface = (context: PluginContext, describeSchema: ReturnType<typeof
 /** Describes the schema in OpenAPI 3.1 too, if the preset contains the plugin "openapi". @rule R-OAS-7 R-OAS-8 */
 export const openapi3 = definePlugin({
   name: "openapi-3",
-  // the plugin precedes the surface whose paths it shares. "openapi" follows that surface, so it cannot be in
-  // `requires`
+  // The plugin precedes the surface whose paths it shares. "openapi" follows that surface, so it cannot be in
+  // `requires`.
   before: ["rest"],
   settings: openapiSettings,
   apply: (hooks, context) => {

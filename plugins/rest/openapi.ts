@@ -49,7 +49,7 @@ const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 /** Returns the host and port that the server listens on. The wildcard addresses of IPv4 and IPv6 are both `0.0.0.0`. */
 const findListeningHost = ({ request }: Exchange): string => {
   const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
-  // Node sets `server` on the sockets of a server
+  // Node sets `server` on the sockets of a server.
   const server = (request.socket as { readonly server?: { address?(): unknown } }).server;
   const serverAddress = server?.address?.() as { readonly address?: string } | string | null | undefined;
   const address =
@@ -67,7 +67,7 @@ const findDocumentAddress = (options: ResolvedOptions, exchange: Exchange): Docu
     const scheme = protocol.slice(0, -1);
     return { host: `${hostname}:${port === "" ? PORTS[scheme] : port}`, basePath: pathname, scheme };
   }
-  // Express sets `originalUrl` if the api is mounted
+  // Express sets `originalUrl` if the api is mounted.
   const original = (exchange.request as { readonly originalUrl?: string }).originalUrl;
   const path = (original?.split("?", 1)[0] ?? exchange.path).replace(/\/$/, "");
   return { host: findListeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
@@ -165,7 +165,7 @@ export const createSchemaHandler = (
     const { value: document, commit } = documents.get({ request, session: exchange.session });
     const { text, remainingText: remainingPieces } = await writeDocument(document, commit);
     if (remainingPieces === undefined) return answer(text);
-    // calls by the application or a plugin cannot receive a streamed response
+    // Calls by the application or a plugin cannot receive a streamed response.
     if (exchange.response.socket === null)
       return answer(text + (await runSliced(gatherText(remainingPieces, Infinity))).text);
     return { ...answer(), stream: (response) => sendPieces(response, text, remainingPieces, watchUnread) };

@@ -16,9 +16,9 @@ import { createTargetHandler, RELATION_METHODS, requireRest, withMethods } from 
 import { isCallable } from "./plan/overload.ts";
 import type { RestRequest } from "./request.ts";
 
-/** @rule R-OPT-7 */
+/** The methods of a function. @rule R-OPT-7 */
 const ROUTINE_METHODS = ["OPTIONS", "POST", "GET", "HEAD"];
-/** @rule R-OPT-8 */
+/** The methods of the root. @rule R-OPT-8 */
 const ROOT_METHODS = ["OPTIONS", "GET", "HEAD"];
 
 /** Returns whether the role may perform the action on the relation. Grants decide for all relations except views,
@@ -34,7 +34,7 @@ const mayPerform = (
   return action === "select" || (writable[action] && rules[action] !== "nothing");
 };
 
-/** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
+/** Returns the methods that the caller may use on a relation. @rule R-OPT-2 R-OPT-3 R-OPT-5 */
 const findRelationMethods = (visibility: Visibility, relation: Relation): ReadonlySet<string> => {
   const mayInsert = mayPerform(visibility, relation, "insert");
   const mayUpdate = mayPerform(visibility, relation, "update");
@@ -64,7 +64,7 @@ const findOfferedMethods = (
   { rest, model, schema, name, exchange }: RestRequest,
   target: RestTarget,
 ): readonly string[] => {
-  // without a database role, a session uses the login role
+  // Without a database role, a session uses the login role.
   const visibility = getVisibility(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
@@ -81,7 +81,7 @@ const findOfferedMethods = (
         ? callable
         : callable.filter((routine) => visibility.mayCall(routine));
       if (visibleRoutines.length === 0) return ["OPTIONS"];
-      // one overload that does not write is sufficient for GET
+      // One overload that does not write is sufficient for GET.
       return visibleRoutines.some((routine) => routine.volatility !== "volatile")
         ? ROUTINE_METHODS
         : ["OPTIONS", "POST"];
@@ -89,12 +89,12 @@ const findOfferedMethods = (
   }
 };
 
-/** @rule R-OPT-1 */
+/** Answers an OPTIONS request. @rule R-OPT-1 */
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
-  // the header lists only methods that a plugin serves
+  // The header lists only methods that a plugin serves.
   const { methods } = request.rest.findRoute(request.model, request.schema, target);
   const allowedMethods = findOfferedMethods(request, target).filter((method) => methods.has(method));
-  // methods of other plugins follow, which PostgREST does not know
+  // Methods of other plugins follow, which PostgREST does not know.
   allowedMethods.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
     status: 200,

@@ -13,7 +13,7 @@ const readRaised = (error: RelApiError): RaisedError | undefined => {
   if (!error.code.startsWith("PT")) return undefined;
   const status = Number(/^PT([0-9]{3})$/.exec(error.code)?.[1] ?? Number.NaN);
   const { code, message, details, hint } = error;
-  // HTTP does not allow this status, so the raising function is wrong
+  // HTTP does not allow this status, so the raising function is wrong.
   if (!(status >= 200)) return { error: new RelApiError({ code, status: 500, message, details, hint }) };
   return { error: new RelApiError({ code, status, message, details, hint }), statusText: buildReasonPhrase(message) };
 };

@@ -305,9 +305,9 @@ export interface TransactionEnd {
 /** The source of the rows of a write or the arguments of a call, as far as the source affects the plan. */
 export type InputShape =
   | { readonly kind: "query" }
-  /** a form: names and texts, in order, with names that may repeat */
+  /** The body is a form: names and texts, in order, with names that may repeat. */
   | { readonly kind: "form"; readonly pairs: readonly (readonly [name: string, value: string])[] }
-  /** a JSON body, or the rows of a CSV body. With `isPlain`, `RequestInput` has the values as texts */
+  /** The body is JSON, or the rows of a CSV body. With `isPlain`, `RequestInput` has the values as texts. */
   | { readonly kind: "payload"; readonly isJson: boolean; readonly isPlain?: true }
   | { readonly kind: "raw"; readonly type: "text" | "xml" | "bytea" };
 

@@ -32,7 +32,7 @@ const readResponseSettings = (row: ResultRow): ResponseSettings => {
 
 const readStatus = (text: string): number => {
   const status = Number(/^[0-9]+/.exec(text)?.[0] ?? Number.NaN);
-  // HTTP allows these statuses, except that 1xx would not be the final status
+  // HTTP allows these statuses, except that 1xx would not be the final status.
   if (!(status >= 200 && status <= 999)) throw responseStatusInvalid();
   return status;
 };

@@ -66,7 +66,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
     grammar,
     findSuggestions: () => context.use(nameSuggestionsService),
     findHints: () => (context.options.compatMode ? undefined : context.use(restHintsService)),
-    // an entity tag is computed from the whole body, so etags exclude streaming (R-STR-6)
+    // An entity tag is computed from the whole body, so etags exclude streaming (R-STR-6).
     findStreamedAnswers: () =>
       context.use(etagsService) === undefined ? context.use(streamedAnswersService) : undefined,
     findRoute,
@@ -143,7 +143,7 @@ export const rest = definePlugin({
     context.offer(restGuideService, {
       roots: () => getRestPrefixes(context.options),
       encodeError: encode,
-      // the first call loads the file
+      // The first call loads the file.
       example: async (model, session) =>
         isDescribed()
           ? (await import("./example.ts")).buildExampleRead(model, session)
@@ -160,13 +160,13 @@ export const rest = definePlugin({
     let exposedHeaders: readonly string[] | undefined;
     context.addSurface({
       name: "rest",
-      // the prefix itself and all paths below it; at the root, all paths
+      // The surface serves the prefix itself and all paths below it; at the root, all paths.
       paths: () =>
         context.options.compatMode ? ["*"] : getRestPrefixes(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
         return (exposedHeaders ??= context.use(exposeRestHeadersHook).call([]));
       },
-      // runs steps 4 to 6 of R-PIPE-1, then the handler of the target
+      // Runs steps 4 to 6 of R-PIPE-1, then the handler of the target.
       handle: (exchange) => {
         const match = surface.matchRoute(exchange);
         const { handler, target } = match;

@@ -60,7 +60,7 @@ const receiveInput = async (rest: RestSurface, exchange: Exchange): Promise<Rece
   return (hasColumns) => readInput(rest, text, hasColumns);
 };
 
-/** @throws RelApiError `bad-body` */
+/** Returns the payload of a call. @throws RelApiError `bad-body` */
 const readInput = (rest: RestSurface, text: string | undefined, hasColumns: boolean): RequestInput => {
   const isEmpty = text === "";
   const payload = readJson(rest, isEmpty && !hasColumns ? "{}" : text, hasColumns);
@@ -121,7 +121,7 @@ const callRoutine = async (
 
 const ISOLATION = "default_transaction_isolation";
 
-/** @rule R-RPC-16 R-TX-3 */
+/** Returns the settings of a function that apply to the whole transaction. @rule R-RPC-16 R-TX-3 */
 const findHoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNullable<Execution["settings"]> => {
   const hoistedNames = rest.context.options.dbHoistedTxSettings;
   return settings.filter(([name]) => name !== ISOLATION && hoistedNames.includes(name));
@@ -149,7 +149,7 @@ const createRowCheck = (plannedCall: PlannedCall): ((rows: readonly ResultRow[])
   };
 };
 
-/** @rule R-RPC-14 R-CNT-4 */
+/** Returns the status and the headers of the answer to a call. @rule R-RPC-14 R-CNT-4 */
 const answerCall = (request: RestRequest, plannedCall: PlannedCall, row: ResultRow): AnswerParts => {
   const { plan, media, routine } = plannedCall;
   const { count } = request.preferences;

@@ -24,7 +24,7 @@ import type { StreamedBody } from "../speed/api.ts";
 export interface Precondition {
   readonly program: Program;
   readonly values: readonly BoundValue[];
-  /** @throws RelApiError */
+  /** Checks the row of a statement before the commit. @throws RelApiError */
   check(row: ResultRow): void;
 }
 
@@ -181,7 +181,7 @@ export const findIsolation = ({ exchange, model }: RestRequest): string | undefi
   return role === undefined ? undefined : model.roles.get(role)?.isolation;
 };
 
-/** @rule R-HDR-9 */
+/** Logs that embeds were addressed by a relation's name in place of their alias. @rule R-HDR-9 */
 const warnOfLegacyNames = ({ rest, name }: RestRequest, legacyNames: PlannedRequest["legacyNames"]): void =>
   rest.context.logger.warn(
     "embeds were addressed by the relation's name even though they have an alias, which is deprecated",

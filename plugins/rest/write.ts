@@ -60,7 +60,7 @@ const writeRelation = async (
   });
 };
 
-/** @rule R-ETG-5 */
+/** Adds the entity tag to the parts of an answer. @rule R-ETG-5 */
 const withTag = (parts: AnswerParts, etag: string): AnswerParts => ({
   ...parts,
   headers: [...(parts.headers ?? []), ["ETag", etag]],
@@ -126,7 +126,7 @@ const OUTCOMES: Readonly<
   }),
 };
 
-/** @rule R-UPS-4 R-PUT-4 */
+/** Returns the number of rows that an upsert inserted. @rule R-UPS-4 R-PUT-4 */
 const readInsertedCount = (row: ResultRow): number => Number(row.inserted ?? 0);
 
 /** Returns the location of an inserted row: `/crew?vessel_id=eq.1&sailor_id=eq.4`. @rule R-WRT-2 R-PATH-9 */
@@ -141,7 +141,7 @@ const encodeLocation = (
     (countsInserted && readInsertedCount(row) !== 1)
   )
     return undefined;
-  // the statement wrote the values of the key, in the order of the key
+  // The statement wrote the values of the key, in the order of the key.
   const parts = JSON.parse(row.location) as readonly (string | null)[];
   const query = envelope.location.map(
     (column, i) =>

@@ -43,7 +43,7 @@ export const readActionSdl = (text: string): ActionSdl => {
   const customTypes = { input_objects: [], objects: [], scalars: [], enums: [] } as {
     readonly [Key in keyof ActionSdl["customTypes"]]: JsonObject[];
   };
-  // the file of a project without actions is empty, and the parser of GraphQL rejects an empty document
+  // The file of a project without actions is empty, and the parser of GraphQL rejects an empty document.
   const nodes = EMPTY.test(text) ? [] : parse(text).definitions;
   for (const node of nodes) {
     if (!("name" in node) || node.name === undefined) throw new Error(`${node.kind} is not a type of an action`);

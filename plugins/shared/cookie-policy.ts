@@ -5,7 +5,7 @@ import { createOriginPolicy, memoize, type Credentials } from "../../core/index.
  *  send cookies, but must not act with them. @rule G-AUTH-12 X-HOOK-4 */
 export const getCookiePolicy = memoize((allowedOrigins: readonly string[]): ((credentials: Credentials) => boolean) => {
   const originPolicy = createOriginPolicy(allowedOrigins);
-  // with `*`, any page may send requests, but only pages of the server's own host may use cookies
+  // With `*`, any page may send requests, but only pages of the server's own host may use cookies.
   const isAllowedOrigin = (origin: string): boolean => !originPolicy.isOpen && originPolicy.allows(origin);
   return (credentials) => {
     const origin = credentials.header("origin");

@@ -1,11 +1,11 @@
 /** Parses a path into a JSON value, such as `objs.[0].odd['key']` or `$.app["claims"]`. */
 
-// matches the next element of a path: `.name`, `name`, `[12]`, `["odd key"]`, `['odd key']`
+// Matches the next element of a path: `.name`, `name`, `[12]`, `["odd key"]`, `['odd key']`.
 const ELEMENT = /^\.?(?:([\p{L}_][\p{L}\p{N}_-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\[('(?:[^'\\]|\\.)*')\])/u;
 
 const unquote = (quotedText: string): string | undefined => {
   const inner = quotedText.slice(1, -1);
-  // in single quotes, a double quote needs the backslash
+  // In single quotes, a double quote needs the backslash.
   const json = quotedText.startsWith('"')
     ? inner
     : inner.replace(/\\.|"/g, (part) => (part === "\\'" ? "'" : part === '"' ? '\\"' : part));

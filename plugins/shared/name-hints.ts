@@ -10,7 +10,7 @@ import {
   type Visibility,
 } from "../../core/index.ts";
 
-// for example: invalid input value for enum sea.mood: "hapy"
+// An example is `invalid input value for enum sea.mood: "hapy"`.
 const ENUM_ERROR = "invalid input value for enum ";
 
 /** Reads the name of the enum and the invalid label from a message of PostgreSQL. */

@@ -41,7 +41,7 @@ const originList = listOf("origins");
 
 const ORIGIN_FORMS = "origins such as https://app.example or https://*.app.example, without a path";
 
-/** @rule R-COR-4 */
+/** The kind of a setting that lists origins. @rule R-COR-4 */
 const origins: SettingKind<readonly string[]> = {
   accepts: `${ORIGIN_FORMS}, separated by commas, or *`,
   parse: (value) => {
@@ -78,7 +78,7 @@ const dbMaxRows = defineSetting({
   name: "dbMaxRows",
   environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
   kind: wholeNumber(0),
-  description: "the maximum number of rows of each list that a read returns; further rows are omitted",
+  description: "the maximum number of rows of each list that a read returns; other rows are omitted",
   whenUnset: "no limit",
 });
 

@@ -97,7 +97,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
   const isProvenPart = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
   const areTapsProven = (hook: TappedHook | undefined): boolean =>
-    // tapable stores a tap's options with it
+    // The package tapable stores a tap's options with it.
     hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isProvenPart(tap as BuiltIn));
   const isProvenAggregate = (fn: string): boolean => isProvenPart(registry.aggregates.get(fn));
 
@@ -218,7 +218,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     }
   };
 
-  // constraints, keys and returned columns of a write use whole rows
+  // Constraints, keys and returned columns of a write use whole rows.
   const isProvenWrite = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
     relation?.provenAccess === "write" &&
     areColumnsProven(relation) &&

@@ -263,7 +263,7 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
   });
   const loadCommandEnvironment = async (command: Command, commandVariables: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
-    // loaded only with a settings file, because its parser is large and most servers have no file
+    // The file is loaded only with a settings file, because its parser is large and most servers have no file.
     const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
     return { ...environment, ...commandVariables, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
@@ -288,7 +288,7 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // the parser has already written its error or help text to `out`
+    // The parser has already written its error or help text to `out`.
     await write(stdout, out);
     await write(stderr, err);
     return error.exitCode === 0 ? 0 : USAGE_ERROR;

@@ -129,7 +129,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
       if (setting === undefined && (unsupportedAdvice.has(name) || unsupportedAdvice.has(old))) {
-        // a PostgREST or Hasura file is accepted; unsupported settings are reported as for variables
+        // A PostgREST or Hasura file is accepted; unsupported settings are reported as for variables.
         appSettings[unsupportedAdvice.has(name) ? name : old] =
           typeof value === "string" ? value : JSON.stringify(value);
         continue;

@@ -162,7 +162,7 @@ const encodeRoutine = (writer: TypeContext, routine: Routine, indent: string): s
   if (args === undefined) return undefined;
   const returnType = encodeReturns(writer, routine, `${indent}  `);
   const { isSet, relation } = routine.returns;
-  // for a set of at most one row, the client itself makes a list
+  // For a set of at most one row, the client itself makes a list.
   const returns = isSet && !(relation !== undefined && returnsOneRow(routine)) ? encodeList(returnType) : returnType;
   return `{\n${indent}  Args: ${args};\n${indent}  Returns: ${returns};\n${encodeSetOptions(writer, routine, indent)}${indent}}`;
 };
@@ -174,7 +174,7 @@ const encodeFunctions = (writer: TypeContext, schema: string, relations: readonl
   };
   for (const routine of [...writer.model.routines.values()].flat())
     if (routine.schema === schema && !writer.extensionFunctions.has(routine.oid)) add(routine);
-  // computed fields of the extra search path, which clients need to know what `*` leaves out
+  // These are computed fields of the extra search path, which clients need to know what `*` leaves out.
   for (const relation of relations) listComputedFields(writer, relation).forEach(add);
   return [...byName].flatMap(([name, routines]): readonly TypeField[] => {
     const fields = [...routines].filter(
@@ -263,6 +263,7 @@ ${schemas}};
 `;
 };
 
+/** Returns the TypeScript types of the exposed schemas. */
 export const printTypes = (settings: EnvironmentSettings): Promise<string> =>
   withApi(settings, async ({ model, context }) => {
     const functions = await context.query<{ readonly oid: number }>(EXTENSION_FUNCTIONS);

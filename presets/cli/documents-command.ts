@@ -34,7 +34,7 @@ const ADMIN: Caller = { role: "admin", isAdmin: true };
 /** Prints the OpenAPI document. Without a role, the document describes all exposed objects. @rule C-DOC-1 */
 export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: string): Promise<string> => {
   const documentOptions: RelApiOptions = {
-    // without a request there is no socket whose address the document could contain
+    // Without a request there is no socket whose address the document could contain.
     openapiServerProxyUri: `http://${server.host ?? "localhost"}:${server.port}${findRestPath(options)}`,
     ...options,
     ...(role === undefined ? { openapiMode: "ignore-privileges" } : {}),

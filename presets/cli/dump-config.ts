@@ -20,7 +20,7 @@ export const dumpConfig = ({ options, server }: EnvironmentSettings): string => 
   const lines = listKnownSettings().flatMap(({ name, environment = [], default: fallback, isSecret }: Setting) =>
     environment.slice(0, 1).map((variable) => formatLine(variable, isSecret, values[name] ?? fallback)),
   );
-  // these settings may contain secrets for database functions
+  // These settings may contain secrets for database functions.
   const app = Object.keys(options.appSettings ?? {}).map((name) => `APP_SETTINGS_${name.toUpperCase()}=***`);
   return [...lines, ...app, ""].join("\n");
 };

@@ -9,7 +9,7 @@ import type { Terminal } from "./terminal.ts";
  */
 export const main = async (words: readonly string[], terminal: Terminal): Promise<number> => {
   try {
-    // most containers pass no arguments, so the parser of command lines is not loaded
+    // Most containers pass no arguments, so the parser of command lines is not loaded.
     if (words.length === 0) return await runServer(terminal);
     const { runCommandLine: runWords } = await import("./command-line.ts");
     return await runWords(words, terminal);

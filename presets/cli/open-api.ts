@@ -34,7 +34,7 @@ const LOAD_FAILED = "failed to load the schema";
 const WITHOUT_WORK: RelApiOptions = { eventsInstall: false, eventsConcurrency: 0 };
 
 const formatMessage = (message: string, fields?: Readonly<Record<string, unknown>>): string => {
-  // a message such as "Database connection error." is incomplete without its details
+  // A message such as "Database connection error." is incomplete without its details.
   const details = [fields?.["reason"], fields?.["details"], fields?.["hint"]].flatMap((detail) =>
     typeof detail === "string" ? detail.replace(/\.$/, "") : [],
   );
@@ -95,7 +95,7 @@ export const withApi = async <Result>(
   );
   try {
     await Promise.race([api.ready, failurePromise]);
-    // `relApi` has applied all plugins, which sets `context`
+    // `relApi` has applied all plugins, which sets `context`.
     return await work({ api, context: context as PluginContext, model: api.model(), options, warnings });
   } finally {
     failurePromise.catch(() => undefined);

@@ -27,7 +27,7 @@ const waitForStop = (standaloneServer: StandaloneServer): Promise<number> =>
       isStopping = true;
       standaloneServer.stop().then(() => resolve(standaloneServer.countCutOff() === 0 ? 0 : CUT_OFF_EXIT_CODE), reject);
     };
-    // a terminal sends SIGINT to the whole process group, but the primary stops the workers
+    // A terminal sends SIGINT to the whole process group, but the primary stops the workers.
     process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
     const reload = (): void => {
       standaloneServer.api.reloadAll().catch(() => undefined); // the error was logged
@@ -41,7 +41,7 @@ const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outpu
   const { logLevel } = standaloneServer.options;
   const logAddress = (): void => {
     if (!isFirst || logLevel === "silent") return;
-    // with a request log of objects, the output must contain nothing else
+    // With a request log of objects, the output must contain nothing else.
     if (standaloneServer.logger.request !== undefined)
       standaloneServer.logger.info("listening", { address: standaloneServer.address, version: VERSION });
     else

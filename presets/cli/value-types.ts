@@ -56,7 +56,7 @@ export const encodeList = (type: string): string =>
 export const encodeType = (writer: TypeContext, oid: number): string => {
   const { model } = writer;
   const declaredType = model.types.get(oid);
-  // casts of the database decide the JSON of such domains
+  // Casts of the database decide the JSON of such domains.
   if (declaredType?.kind === "domain" && model.representations.get(oid)?.toJson !== undefined) return "Json";
   const type = findBaseType(model, oid);
   if (type === undefined) return "unknown";

@@ -11,6 +11,7 @@ import {
 import { chooseLabelColumn, sortForExamples } from "../../plugins/shared/examples.ts";
 import { getRestPrefixes } from "../../plugins/rest/syntax/resolve-target.ts";
 
+/** Builds the text that the standalone server prints when it has started. */
 export const buildBanner = (address: string, options: RelApiOptions, model: Model, dataDir?: string): string => {
   const isSocket = address.startsWith("/");
   const base = isSocket ? "http://localhost" : address;

@@ -232,13 +232,13 @@ const findPolicyError = async (
   name: string,
   expression: string,
 ): Promise<string | undefined> => {
-  // the `offset` keeps the planner from folding nulls
+  // The `offset` keeps the planner from folding nulls.
   const statement = sql`
     select (${trustedSql(expression)}) is null as found
     from (select (null::${quoteIdentifier(schema, name)}).* offset 0) as ${quoteIdentifier(name)}`;
   try {
     await context.execute({
-      // the session of an administrator runs as the login role, with the settings of requests
+      // The session of an administrator runs as the login role, with the settings of requests.
       session: { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } },
       access: "read write",
       schema,

@@ -34,7 +34,7 @@ interface BusySocket {
 
 /** Responds with an error object, where Node would send no body. @rule R-BND-10a R-BND-10b */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  // Node emits an error for every further packet of such a request
+  // Node emits an error for every later packet of such a request.
   if (answeredSockets.has(socket)) return;
   answeredSockets.add(socket);
   sendError(error, socket);
@@ -43,14 +43,14 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex):
 const sendError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const { _httpMessage: response } = socket as BusySocket;
-  // Node has assigned the next response, if there is one, before this event
+  // Node has assigned the next response, if there is one, before this event.
   if (response?.req.complete === true) return void response.once("close", () => sendError(error, socket));
   if (response?.headersSent === true) return void socket.destroy();
   const { status, code, message, hint } = describeError(error);
   const body = JSON.stringify({ code, details: null, hint, message });
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
   if (response === undefined || response === null) return endAndDiscard(socket, text);
-  // the error informs the code that awaits the body
+  // The error informs the code that awaits the body.
   socket.write(text);
   socket.destroy();
 };

@@ -49,7 +49,7 @@ const loadSecretFiles = (
   const files: SecretFile[] = [];
   for (const setting of settings) {
     if (setting.isSecret !== true) continue;
-    // the first of a setting's names that is set applies
+    // The first set name of a setting applies.
     const variable = setting.environment?.find((name) => (variables[name] ?? "") !== "");
     const path = /^@(.+)$/s.exec(variables[variable ?? ""] ?? "")?.[1];
     if (variable === undefined || path === undefined) continue;

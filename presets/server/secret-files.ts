@@ -111,8 +111,8 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
               ),
           });
         const handleChange = (): void => {
-          context.logger.info("a secret file has changed");
-          // errors and recoveries are reported at once, not when a connection or a reload uses the secret
+          context.logger.info("the file of a secret has changed");
+          // Errors and recoveries are reported at once, not when a connection or a reload uses the secret.
           for (const file of files) read(file);
           context.requestReload();
         };

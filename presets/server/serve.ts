@@ -81,7 +81,7 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  // metrics cost time, so only a server with an admin port has them
+  // Metrics cost time, so only a server with an admin port has them.
   const metricsPlugins = settings.adminPort === undefined ? [] : [metrics];
   let counters: Counters | undefined;
   let logger: Logger | undefined;
@@ -107,14 +107,14 @@ export const serve = async (
   );
   const { requestTimeout, maxUrlBytes } = resolveOptions(options, coreSettings);
   const headersMs = requestTimeout * 1000;
-  // bodies have a minimum pace instead of a time limit (R-BND-4)
+  // Bodies have a minimum pace instead of a time limit (R-BND-4).
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2),
-      // URL and headers may each have this size
+      // URL and headers may each have this size.
       maxHeaderSize: 2 * maxUrlBytes,
     },
     api,
@@ -133,7 +133,7 @@ export const serve = async (
   });
   const stopGracefully = async (): Promise<void> => {
     isListening = false;
-    // load balancers check readiness only every few seconds and send requests meanwhile
+    // Load balancers check readiness only every few seconds and send requests meanwhile.
     for (const eventName of ["request", "checkContinue"] as const)
       server.prependListener(eventName, (_, response) => void (response.shouldKeepAlive = false));
     await new Promise((resolve) =>
@@ -160,7 +160,7 @@ export const addEmbeddedDatabase = async ({
 }: EnvironmentSettings): Promise<RelApiOptions> => {
   if (options.databaseUrl !== undefined || options.database !== undefined) return options;
   const database: DatabaseSource = embedded({ image: "demo", dataDir });
-  // without the database, the server would be useless
+  // Without the database, the server would be useless.
   await database.ready;
   return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
 };
@@ -189,7 +189,7 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
       server.listen({ port, host, backlog: BACKLOG }, resolve);
       return;
     }
-    // a process that was killed leaves its socket file behind; other files must not be removed
+    // A process that was killed leaves its socket file behind; other files must not be removed.
     if (existsSync(unixSocket)) {
       if (!lstatSync(unixSocket).isSocket())
         return reject(
@@ -219,7 +219,7 @@ const closeServer = async (server: Server, api: RelApi): Promise<void> => {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  // connections become idle one by one, as their last responses end
+  // Connections become idle one by one, as their last responses end.
   const closingTimer = setInterval(() => server.closeIdleConnections(), CLOSING_MS);
   await api.close();
   const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);

@@ -105,7 +105,7 @@ const runTurns = async (
     for (const process of running) await process.measure(SECONDS + 1); // this warms connections, caches and compilers
     const turns: Turn[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      // the index is within the length
+      // The index is within the length.
       const order = contestants.map((_, i) => contestants[(i + turn) % contestants.length] as Contestant);
       if (turn % 2 === 1) order.reverse();
       const measurements = new Map<string, Measurement>();
@@ -204,7 +204,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
           const [share = 0] = benchTable.rows[0]?.shares["old"] ?? [];
           return share < limit;
         };
-        // a measurement that was slow only because of other load is rarely slow again
+        // A measurement that was slow only because of other load is rarely slow again.
         if (isSlow(await measureTable()) && isSlow(await measureTable())) {
           isFast = false;
           process.stdout.write(`slower than ${limit} of ${commit}\n`);

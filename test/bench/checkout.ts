@@ -19,7 +19,7 @@ export const findCommit = (name: string): string | undefined => {
   }
 };
 
-/** @throws Error if there is no such commit, or it cannot be built */
+/** Builds a commit in a folder of its own. @throws Error if there is no such commit, or it cannot be built */
 export const builtCheckout = async (commit: string): Promise<{ readonly dist: string; remove(): void }> => {
   if (findCommit(commit) === undefined) throw new Error(`there is no commit ${commit} here`);
   const folder = mkdtempSync(join(tmpdir(), "relapi-compare-"));
@@ -30,7 +30,7 @@ export const builtCheckout = async (commit: string): Promise<{ readonly dist: st
   git("worktree", "add", "--detach", folder, commit);
   try {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");
-    // type errors from newer packages do not matter
+    // Type errors from newer packages do not matter.
     execFileSync("npx", ["--no-install", "tsc", "-p", "tsconfig.json", "--noCheck", "--outDir", "dist"], {
       cwd: folder,
       stdio: ["ignore", "inherit", "inherit"],

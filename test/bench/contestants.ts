@@ -91,7 +91,7 @@ const checkAnswer = async (port: number, { method, path, headers = {}, body }: L
   if (!answer.ok || text.startsWith('{"errors"') || text === "[]") throw new Error(`${path}: ${answer.status} ${text}`);
 };
 
-/** @throws Error if the server does not start */
+/** Starts the server of a contestant. @throws Error if the server does not start */
 export const startContestant = async (
   contestant: Contestant,
   scenario: Scenario,
@@ -112,7 +112,7 @@ export const startContestant = async (
     child.once("exit", (code) => reject(new Error(`the server "${variant}" ended with ${code}`)));
   });
   const { pid = 0 } = child;
-  // the tables of plus contain only such scenarios
+  // The tables of plus contain only such scenarios.
   const ask = variant === "plus" ? (scenario as PlusScenario).ask : undefined;
   if (ask !== undefined) await checkAnswer(port, ask(1));
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token.bearer}` };

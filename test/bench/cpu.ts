@@ -11,7 +11,7 @@ export const cpuSeconds = (pid: number): number => {
     if (!/^\d+$/.test(name)) continue;
     try {
       const text = readFileSync(`/proc/${name}/stat`, "utf8");
-      // the program name may contain any characters
+      // The program name may contain any characters.
       const fields = text
         .slice(text.lastIndexOf(")") + 2)
         .split(" ")
@@ -21,7 +21,7 @@ export const cpuSeconds = (pid: number): number => {
       if (Number(name) === pid) ticks += user + system + userOfChildren + systemOfChildren;
       else if (parent === pid) ticks += user + system;
     } catch {
-      // the process has ended
+      // The process has ended.
     }
   }
   return ticks / TICKS_PER_SECOND;

@@ -44,7 +44,7 @@ const waitFor = async (hasArrived: () => boolean): Promise<void> => {
   }
 };
 
-/** @throws Error if an event does not arrive */
+/** Measures how fast changes of rows reach the webhooks of event triggers. @throws Error if an event does not arrive */
 export const measureEvents = async (databaseUrl: string, seconds: number): Promise<EventFigures> => {
   const arrivedMs = new Map<number, number>();
   const servers: ChildProcess[] = [];
@@ -84,7 +84,7 @@ export const measureEvents = async (databaseUrl: string, seconds: number): Promi
     }
     const committedMs = await Promise.all(commits);
     await waitFor(() => arrivedMs.size === WARM_UP_EVENTS + count);
-    // an event may arrive before the writer has the answer of its commit
+    // An event may arrive before the writer has the answer of its commit.
     const times = committedMs
       .map((ms, id) => Math.max(0, (arrivedMs.get(id) ?? Number.NaN) - ms))
       .sort((a, b) => a - b);

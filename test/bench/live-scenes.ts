@@ -161,7 +161,7 @@ const sockets = (
   run: async (place) => {
     const count = place.subscribers ?? usual;
     const { child, port } = await startLive(place, source);
-    // this warms statements and code before memory is measured
+    // This warms statements and code before memory is measured.
     const first = startSwarm(place, port, 50, query);
     await first.open();
     await first.subscribe();
@@ -253,7 +253,7 @@ const workers: Scene = {
         LOG_LEVEL: "warn",
       },
     });
-    // the workers end with this process
+    // The workers end with this process.
     place.atEnd(() => child.kill("SIGKILL"));
     await new Promise<void>((resolve, reject) => {
       let text = "";

@@ -37,7 +37,7 @@ const commit = async (databaseUrl: string, count: number, from: number, seconds:
     const due = Math.min(PER_SECOND * seconds, ((nowMs() - startedAtMs) / 1000) * PER_SECOND);
     while (ids.length < due && idle.length > 0) {
       const client = idle.pop() as pg.Client; // the condition has checked that a connection is idle
-      // rows in turn, so that no two statements change the same row at once
+      // The rows take turns, so that no two statements change the same row at once.
       const id = ((from + ids.length) % count) + 1;
       ids.push(id);
       atMs.push(nowMs());

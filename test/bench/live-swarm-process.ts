@@ -124,7 +124,7 @@ const open = (port: number, localAddress: string, id: number): void => {
   });
   const client: Client = { socket, id, n: -1, isOpen: false, rest: undefined };
   clients.push(client);
-  // on a busy machine the server may time out, and clients reconnect
+  // On a busy machine the server may time out, and clients reconnect.
   socket.on("error", () => undefined);
   socket.on("close", () => {
     if (client.isOpen) return fault("closed");

@@ -52,7 +52,7 @@ const MOST_OF_ONE = 15_500;
 const PATIENCE_MS = 100_000;
 
 export interface Swarm {
-  /** @throws Error if not all subscribers connect in time */
+  /** Opens the connections of all subscribers. @throws Error if not all subscribers connect in time */
   open(isShared?: boolean, subscribing?: boolean): Promise<{ readonly tookMs: number; readonly returns: number }>;
   /** Opens all subscriptions concurrently, and returns the time of each until its first result. */
   subscribe(): Promise<readonly number[]>;

@@ -83,7 +83,7 @@ try {
   try {
     postmaster = readParentPid(rows[0]?.pid ?? 0);
   } catch {
-    // the database runs on another machine
+    // The database runs on another machine.
   }
 
   for (const { name, description, run } of scenes) {

@@ -33,7 +33,7 @@ const buildRequest = ({ rest, graphql, body }: Scenario, isGraphql: boolean, key
     : { method: "POST", path: rest(key), headers: JSON_TYPE, body };
 };
 
-/** @throws Error if a request fails */
+/** Sends requests to a server, and measures their times. @throws Error if a request fails */
 export const load = async ({
   port,
   scenario,

@@ -19,7 +19,7 @@ const api = relApi(
       databaseUrl,
       anonRole: "bench_anon",
       logLevel: "error",
-      // a busy machine must not cause timeouts
+      // A busy machine must not cause timeouts.
       anonStatementTimeout: 0,
       dbPoolAcquisitionTimeout: 600,
       requestTimeout: 600,
@@ -36,7 +36,7 @@ const api = relApi(
   ),
 );
 await api.ready;
-// the client reuses connections, and one that is closed while a request arrives gives no answer
+// The client reuses connections, and one that is closed while a request arrives gives no answer.
 const server = createServer({ keepAliveTimeout: 0 }, api);
 process.on("message", () => {
   (globalThis as { gc?: () => void }).gc?.();

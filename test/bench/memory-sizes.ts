@@ -235,7 +235,7 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
     writeFileSync(`/proc/${pid}/clear_refs`, "5"); // writing 5 resets VmHWM
     const growth = (): number => readProcessMegabytes(pid, "VmHWM") - idleMegabytes;
     const startedAtMs = performance.now();
-    // the persistent connection may be closed before the body is ready
+    // The persistent connection may be closed before the body is ready.
     const sentMegabytes = await scene.run({ port, agent: new Agent(), growth });
     const seconds = (performance.now() - startedAtMs) / 1000;
     await pause(100);

@@ -65,7 +65,7 @@ const bareWithRole = (): RequestListener => {
     readValue(request)
       .then((value) => {
         const literal = typeof value === "number" ? value : pg.escapeLiteral(value);
-        // several statements in one message have one result each
+        // Several statements in one message have one result each.
         return pool.query(`begin; execute caller(${caller}); execute q(${literal}); commit`) as unknown as Promise<
           readonly pg.QueryResult<{ body: string }>[]
         >;

@@ -1,4 +1,4 @@
-/** The command line on a server: requests, output, and how the process ends. docs/reference/command-line.md */
+/** The command line on a server: requests, output, and how the process ends (docs/reference/command-line.md). */
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -6,7 +6,7 @@ import { temporaryFile } from "../support/temporary-files.ts";
 import { startBusyServer } from "./busy-server.ts";
 import { relapi, start, startUntil, type Environment } from "./run.ts";
 
-describe.skipIf(!capabilities.realServer)("on a server", () => {
+describe.skipIf(!capabilities.realServer)("with a PostgreSQL server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
 
   /** A port with another listener until the test ends. */
@@ -28,7 +28,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
   });
 
-  // without the file, the server would log the start of the embedded database; without --port, its address
+  // Without the file, the server would log the start of the embedded database; without --port, its address.
   test.each([
     [
       "settings.json",

@@ -1,4 +1,4 @@
-/** The command line without a database: commands, options, settings files. docs/reference/command-line.md */
+/** The command line without a database: commands, options, settings files (docs/reference/command-line.md). */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -152,7 +152,7 @@ describe("settings files", () => {
     ],
     ["yaml", "- a\n", ["contains no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
-    // the file is small until its aliases are resolved
+    // The file is small until its aliases are resolved.
     [
       "yaml",
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",

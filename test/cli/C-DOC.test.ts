@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { relapi } from "./run.ts";
 
-describe.skipIf(!capabilities.realServer)("on a server", async () => {
+describe.skipIf(!capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await testDatabase();
   const environment = { DATABASE_URL: database.options.databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon" };
   const music = { ...environment, DB_SCHEMAS: "public" };

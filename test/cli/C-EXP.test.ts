@@ -9,7 +9,7 @@ interface Report {
   readonly relation: string;
   readonly command: string;
   readonly isEmbedded: boolean;
-  // as the command prints them
+  // The text has the form that the command prints.
   readonly security?: { readonly bypass?: string; readonly policies: readonly any[]; readonly note?: string };
   readonly check?: string;
   readonly steps: readonly { readonly kind: string; readonly condition?: string; readonly left: number }[];

@@ -96,7 +96,7 @@ test.skipIf(!capabilities.realServer)(
       builtStages.set(
         name,
         buildStage(stage, target, context, builtStages, (command, cwd) => {
-          // the build is in the context already, and packages of the system do not fit this machine
+          // The build is in the context already, and packages of the system do not fit this machine.
           if (i === 0 && command.startsWith("npm ")) return;
           if (command.startsWith("apk ")) return;
           execFileSync("sh", ["-c", command], { cwd, env: { ...process.env, npm_config_prefer_offline: "true" } });
@@ -180,7 +180,7 @@ test.skipIf(!capabilities.realServer || !has("psql"))(
   async () => {
     const database = await testDatabase();
     const suffix = `_c_img_${process.pid}`;
-    // other tests use the same roles, because roles belong to the whole server
+    // Other tests use the same roles, because roles belong to the whole server.
     const script = read("docs/deploy/roles.sql").replace(/\b(web_anon|relapi)\b/g, `$1${suffix}`);
     atFileEnd(async () => {
       await database.query(`drop owned by web_anon${suffix}; drop role relapi${suffix}; drop role web_anon${suffix}`);

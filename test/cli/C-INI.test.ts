@@ -56,7 +56,7 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
   await Promise.race([start, failure]);
   const [, printedAddress = ""] = /listening on (\S+)/.exec(output) ?? [];
   const address = printedAddress.replace("localhost", "127.0.0.1");
-  // its health is 503 until the schema is loaded
+  // Its health is 503 until the schema is loaded.
   await until(async () => (await fetch(`${address}/health`)).ok, "the schema is loaded");
   const stop = (): Promise<number | null> => {
     child.kill("SIGTERM");
@@ -113,7 +113,7 @@ test("C-INI-3 the image has several stages, does not run as root, and has a heal
   expect(listArguments("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
   expect(listArguments("ENV")[0]).toContain("PORT=3000");
   expect(listArguments("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
-  // every copied file exists, except the lock file that npm install writes
+  // Every copied file exists, except the lock file that npm install writes.
   const copyLines = listArguments("COPY").filter((line) => !line.startsWith("--from="));
   const sources = copyLines.flatMap((line) => line.split(" ").slice(0, -1));
   expect(new Set(sources.filter((source) => !existsSync(join(folder, source))))).toEqual(

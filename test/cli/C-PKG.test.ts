@@ -62,7 +62,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
       cwd: root,
       encoding: "utf8",
     }).trim();
-    // only the package, the database, the port and the role of the text are replaced
+    // Only the package, the database, the port and the role of the text are replaced.
     const replaceText = (text: string, from: string, to: string): string => {
       expect(text).toContain(from);
       return text.replaceAll(from, to);
@@ -88,13 +88,13 @@ test.skipIf(!hasPsql || !asksRegistry)(
       try {
         process.kill(-(child.pid as number), "SIGKILL");
       } catch {
-        // all processes of the group have ended
+        // All processes of the group have ended.
       }
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-    // `exit`, because the server keeps the outputs open
+    // The event is `exit`, because the server keeps the outputs open.
     const code = await new Promise<number | null>((resolve) => child.on("exit", resolve));
     expect(code, output).toBe(0);
     await until(() => output.includes("\nrejected\n"), "the outputs have been read");

@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)("a rejected login", () => {
       expect(line).toContain("password authentication failed");
       expect(line).toContain("check user, password and database of DATABASE_URL");
     }
-    // each line begins with its time; an attempt adds to the pause before it
+    // Each line begins with its time; an attempt adds to the pause before it.
     const [first = 0, second = 0, third = 0] = lines.map((line) => Date.parse(line.split(" ")[0] ?? ""));
     expect(second - first).toBeGreaterThan(950);
     expect(third - second).toBeGreaterThan(1950);

@@ -49,7 +49,7 @@ describe.skipIf(!capabilities.realServer)("the end of a process", async () => {
     if (logFormat === "text") return;
     const entries = lines.map((line) => JSON.parse(line));
     expect(new Set(entries.map(({ requestId }) => requestId)).size).toBe(COUNT);
-    // each line has the time of the response, not the time of writing
+    // Each line has the time of the response, not the time of writing.
     const times = entries.map(({ time }) => Date.parse(time));
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(new Set(times).size).toBeGreaterThan(5);

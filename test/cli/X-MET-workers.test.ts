@@ -32,7 +32,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
       );
     };
     const LOADS = 'pgrst_schema_cache_loads_total{status="SUCCESS"}';
-    // one worker may listen before the others have forked
+    // One worker may listen before the others have forked.
     await until(async () => {
       const { relapi_workers: workers, [LOADS]: loads } = await metrics();
       return workers === 3 && (loads ?? 0) >= 3;
@@ -43,7 +43,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
     expect(all["relapi_workers"]).toBe(3);
     expect(all['relapi_requests_total{surface="rest",operation="read",role="sea_anon",status="200"}']).toBe(30);
     expect(all["pgrst_db_pool_max"]).toBe(30);
-    // a worker may have loaded the schema more than once
+    // A worker may have loaded the schema more than once.
     const loadedLines = (): number => running.output().split("schema loaded").length - 1;
     await until(async () => (await metrics())[LOADS] === loadedLines(), "the sum is that of all lines of the log");
     const result = await running.stop();

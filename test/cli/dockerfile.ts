@@ -75,7 +75,7 @@ export const buildStage = (
     for (const path of words) {
       const origin = join(source?.root ?? context, path);
       if (!existsSync(origin)) throw new Error(`COPY ${text}: there is no ${path}`);
-      // a folder's content goes into the target, a file into a target that ends with a slash or exists
+      // A folder's content goes into the target, a file into a target that ends with a slash or exists.
       const isInto = to.endsWith("/") || to === "." || to === "./";
       const target =
         statSync(origin).isDirectory() || !isInto ? resolvePath(to) : join(resolvePath(to), basename(path));

@@ -34,7 +34,7 @@ test.skipIf(chromium === undefined)(
       await page.resize(width, 800);
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     }
-    // the address is the one that the browser uses, not one of the settings
+    // The address is the one that the browser uses, not one of the settings.
     expect(await page.evaluate("document.querySelector('.request code').textContent")).toContain(
       `curl '${api.url}/api/`,
     );
@@ -182,7 +182,7 @@ test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relation
   await page.evaluate("document.querySelector('#operations-tag-ports').click()");
   await page.until(operation);
   await page.evaluate(`${operation}.querySelector('.opblock-summary-control').click()`);
-  // requests can be sent without a click on "Try it out"
+  // Requests can be sent without a click on "Try it out".
   await page.until(`${operation}.querySelector('.execute')`);
   await page.evaluate(`${operation}.querySelector('.execute').click()`);
   await page.until(`${operation}.querySelector('.live-responses-table')?.textContent.includes('Leith')`);

@@ -63,7 +63,7 @@ export const startBrowser = async (): Promise<Browser> => {
     `--user-data-dir=${profile}`,
     "about:blank",
   ];
-  // a group of its own, because helper processes write to the profile until they end
+  // The browser has a process group of its own, because helper processes write to the profile until they end.
   const child = spawn(chromium, args, { detached: true });
   const endpoint = await new Promise<string>((resolve, reject) => {
     let output = "";

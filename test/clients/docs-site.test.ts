@@ -83,7 +83,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
 
   test("the search of the site finds a setting without the internet", async () => {
     const page = await open("");
-    // the button has no effect until the page's scripts have run
+    // The button has no effect until the page's scripts have run.
     await page.until(
       "document.querySelector('#localsearch-input') ?? void document.querySelector('#local-search button')?.click()",
     );

@@ -28,7 +28,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { until } from "../support/until.ts";
 import { asShopper, secretHeader, serveDemo } from "./demo.ts";
 
-// Node 20 has no WebSocket, which Apollo's link uses to distinguish errors
+// Node 20 has no WebSocket, which Apollo's link uses to distinguish errors.
 vi.stubGlobal("WebSocket", WebSocket);
 
 const demo = await serveDemo();

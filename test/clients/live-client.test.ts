@@ -33,7 +33,7 @@ test.skipIf(chromium === undefined)(
 
     const options = { dbSchemas: ["public"], anonRole: "music_reader", liveQueryInterval: 50 };
     let api = await startApi(options);
-    // the address stays the same when the server is replaced
+    // The address stays the same when the server is replaced.
     const front = createTcpServer((client) => {
       const upstream = connect(api.port, "127.0.0.1");
       for (const [from, to] of [
@@ -67,7 +67,7 @@ test.skipIf(chromium === undefined)(
     expect(await browser.evaluate("shown[1].map(({ id }) => id)")).toEqual([0, 1, 2, 3, 4, 5]);
     expect(await browser.evaluate("shown[1][1] === shown[0][0]")).toBe(true);
 
-    // the result is the same afterwards, so no event is sent
+    // The result is the same afterwards, so no event is sent.
     await api.close();
     let counters: Counters | undefined;
     const counting = definePlugin({ name: "counting", apply: (_, context) => void (counters = context.counters) });
@@ -77,7 +77,7 @@ test.skipIf(chromium === undefined)(
       () => counters?.get("live-subscribers") === 1 && counters.get("live-queries-due") === 0,
       "the new server has run the query",
     );
-    // a result that was sent would be shown before the next one
+    // A result that was sent would be shown before the next one.
     await api.sql("delete from public.line where id = 3");
     await browser.until("shown.length === 3");
     expect(await browser.evaluate("shown[2].map(({ id }) => id)")).toEqual([0, 1, 2, 4, 5]);

@@ -17,7 +17,7 @@ interface Project {
   readonly folder: string;
   /** Runs the generator on the introspection of the endpoint. @throws Error with its output when it fails */
   generate(endpoint: string): Promise<void>;
-  /** @throws Error with the compiler's messages when there are any */
+  /** Compiles the project. @throws Error with the compiler's messages when there are any */
   compile(): Promise<void>;
 }
 

@@ -59,7 +59,7 @@ const ADMIN_SECRET = "secret";
 const save = async (page: Page, name: string, height: number, scheme: "light" | "dark"): Promise<void> => {
   await page.prefer(scheme);
   await page.resize(1280, height);
-  // two frames later the page is painted in these colours
+  // Two frames later the page is painted in these colours.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   writeFileSync(join(images, `${name}.png`), await page.screenshot());
   await page.close();
@@ -99,7 +99,7 @@ try {
   await graphiql.until("document.querySelector('.graphiql-query-editor .view-lines')?.textContent.includes('tracks')");
   await graphiql.evaluate("document.querySelector('.graphiql-execute-button').click()");
   await graphiql.until("document.querySelector('.result-window')?.textContent.includes('aggregate')");
-  // the colours arrive line by line, and uncoloured text has the class mtk1
+  // The colours arrive line by line, and uncoloured text has the class mtk1.
   await graphiql.until(`[...document.querySelectorAll(".graphiql-query-editor .view-line span")].some(
     (each) => each.children.length === 0 && each.textContent.trim() === "count" && !each.classList.contains("mtk1"))`);
   await save(graphiql, "graphiql", 800, "light");
@@ -122,7 +122,7 @@ try {
     document.querySelector("#edit button").click()`);
   await demo.until("document.querySelector('#rows tr.changed')");
   await demo.until("document.querySelector('#outcome').textContent === 'Saved.'");
-  // this picture shows only the panes, because the picture of the page shows the rest
+  // This picture shows only the panes, because the picture of the page shows the rest.
   await demo.evaluate(
     "for (const each of document.querySelectorAll('header, section:not(#live), footer')) each.remove()",
   );

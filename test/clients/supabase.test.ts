@@ -7,7 +7,7 @@ import { testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { serveDemo } from "./demo.ts";
 
-// Node 20 has no WebSocket, which the client requires to start
+// Node 20 has no WebSocket, which the client requires to start.
 vi.stubGlobal("WebSocket", WebSocket);
 
 const database = await testDatabase();

@@ -242,14 +242,14 @@ describe.skipIf(!capabilities.realServer)("locked tables", () => {
     });
     for (const [i, answer] of (await Promise.all(reads.slice(3))).entries())
       expect(answer.json()).toEqual([{ free: `word ${i + 1}` }]);
-    // the waiting reads hold no lock on tables that they have read
+    // The waiting reads hold no lock on tables that they have read.
     await database.query("alter table crowd.other add column if not exists more int");
     await client.query("commit");
     for (const [i, answer] of (await Promise.all(reads.slice(0, 3))).entries())
       expect(answer.json()).toEqual([{ held: `note ${i + 1}` }]);
   });
 
-  test("R-TX-17 while two runs are in progress, further reads wait for one", async () => {
+  test("R-TX-17 while two runs are in progress, other reads wait for one", async () => {
     const first = (): Promise<Answer> => api.get("/note?id=eq.1&select=first:text");
     const next = (id: number): Promise<Answer> => api.get(`/other?id=eq.${id}&select=next:word`);
     const closed = (): Promise<Answer> => api.get("/closed", { headers: bearer({ role: "sea_clerk" }) });

@@ -160,7 +160,7 @@ describe("protocol", () => {
     await client.query("create temporary table copied (a int)");
     expect(await catchErrorCode(client.query("copy copied from stdin"))).toBe("57014");
     expect(await catchErrorCode(client.query({ text: "copy copied from stdin", values: [] }))).toBe("57014");
-    // the second time it is executed without being parsed
+    // The second time it is executed without being parsed.
     for (const name of ["copy", "copy"])
       expect(await catchErrorCode(client.query({ name, text: "copy copied from stdin" }))).toBe("57014");
     expect((await client.query("select 'stdin' as word")).rows).toEqual([{ word: "stdin" }]);
@@ -275,7 +275,7 @@ describe("life of a database", () => {
   it("R-EDB-3 clients can connect during an endless statement, and restart() ends it", async () => {
     await pool.query("create table gone (id int)");
     const running = catchErrorCode(pool.query(endless));
-    // the statement has no end: timers fire and clients connect while it runs
+    // The statement has no end: timers fire and clients connect while it runs.
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     await connect();
     await sharedDatabase.restart();
@@ -317,12 +317,12 @@ describe("life of a database", () => {
     await client.query("set statement_timeout = '2s'");
     await client.query("select 1");
     await client.query("set statement_timeout = '0'");
-    // longer than the timeout of the statement before
+    // The statement takes longer than the timeout of the statement before.
     await client.query("select pg_sleep(2.2)");
     await client.query("set statement_timeout = '1h'");
     await client.query("select pg_sleep(2.2)");
     client.release();
-    // PostgreSQL's timer that flushes statistics 10 s after a write does not count either
+    // PostgreSQL's timer that flushes statistics 10 s after a write does not count either.
     await ownPool.query("create table written as select 1 as id");
     await ownPool.query("set statement_timeout = '0'; select pg_sleep(10.5)");
     expect(lines).toEqual([]);
@@ -379,7 +379,7 @@ describe("life of a database", () => {
       uuid: "00000000-0000-0000-0000-000000000000",
     };
     expect((await ownPool.query(uses)).rows).toEqual([expected]);
-    // if PGlite linked this many extensions while it starts, nearly every start would fail, so one start suffices
+    // If PGlite linked this many extensions while it starts, nearly every start would fail, so one start suffices.
     const imagePool = start({ image: path, extensions: names }).pool;
     expect((await imagePool.query(uses)).rows).toEqual([expected]);
     expect((await imagePool.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([
@@ -408,7 +408,7 @@ describe("life of a database", () => {
   });
 
   it("R-EDB-4 the write-ahead log takes less than 80 MB", async () => {
-    // messages are only in the log, so that it grows with little work
+    // Messages are only in the log, so that it grows with little work.
     const { rows: startRows } = await pool.query("select pg_current_wal_lsn() as at");
     for (let round = 0; round < 4; round += 1) {
       await pool.query(

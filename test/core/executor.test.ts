@@ -454,7 +454,7 @@ describe("prepared statements", () => {
     "R-BND-6 a connection keeps a limited number of prepared statements",
     async () => {
       const pool = open();
-      // first without a name
+      // The first statement has no name.
       for (let i = 0; i < 600; i++) expect(await fetchBody(`select ${i >> 1}`, { pool })).toBe(String(i >> 1));
       const preparedCount = Number(
         await fetchBody("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool }),
@@ -500,7 +500,7 @@ describe("prepared statements", () => {
         .update(JSON.stringify(["sea_anon", text]))
         .digest("base64url")
         .slice(0, 22)}`;
-      // another user of the pooler's connection could do this; nothing here cleans it up
+      // Another user of the pooler's connection could do this; nothing here cleans it up.
       await fetchBody(`prepare "${name}" as select 'theirs'`, { pool, isProven: true });
       warnings.length = 0;
       for (let i = 0; i < 4; i++) expect(await fetchBody(text, { pool, isProven: true })).toBe("mine");
@@ -666,14 +666,14 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     for (let i = 0; i < 2; i++) expect(await fetchBody("select 1", { pool })).toBe("1");
     expect(pool.counts().prepared).toBeGreaterThan(0);
     await db.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi_ended'");
-    // prepared statements are counted until the end of their connection is noticed
+    // Prepared statements are counted until the end of their connection is noticed.
     await until(() => pool.counts().prepared === 0, "the end of the idle connection is noticed");
     expect(await fetchBody("select 1", { pool })).toBe("1");
   });
 
   test("R-SC-4 renewing replaces a busy connection once it is free", async () => {
     const pool = open({ dbPool: 2 });
-    // without cleaning (R-TX-13) a connection is free as soon as it has answered
+    // Without cleaning (R-TX-13) a connection is free as soon as it has answered.
     const proven = { pool, isProven: true, access: "read only" } as const;
     const pid = () => fetchBody("select pg_backend_pid()", proven);
     const before = await pid();

@@ -237,7 +237,7 @@ describe("services and hooks of plugins", () => {
 
   test("X-SVC-1 a service and a declared hook work behind a route", async () => {
     expect(await tideAt([tides, tideTable], "Brest")).toBe("3");
-    // listed before the plugin that it requires
+    // The plugin is listed before the plugin that it requires.
     expect(await tideAt([springTides, tides, tideTable], "Brest")).toBe("7");
     expect(await tideAt([springTides, tides, tideTable], "Oslo")).toBe("3");
   });

@@ -423,7 +423,7 @@ describe("request bodies", () => {
           events.emit("asked");
         }),
     );
-    // an unfinished request would delay `close` beyond the deadline of the test
+    // An unfinished request would delay `close` beyond the deadline of the test.
     const { api, port, server } = await start({ shutdownGrace: 600 }, slowly, echo());
     await api.ready;
     const authentication = once(events, "asked");
@@ -1076,7 +1076,7 @@ describe("upgrades", () => {
 
   test("X-UPG-1 upgrades find the api in applications that store their layers in other ways", async () => {
     const api = createApi({}, upgrading(), echo());
-    // Express 4: the getter of the router throws, the layer keeps its match; connect: the layer has a route
+    // Express 4: the getter of the router throws, the layer keeps its match; connect: the layer has a route.
     const layer = {
       handle: api,
       path: "",

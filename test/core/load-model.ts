@@ -47,7 +47,7 @@ export const load = (settings?: LoadSettings): Promise<LoadedModel> => createLoa
 const createLoad = (): ((settings?: LoadSettings) => Promise<LoadedModel>) => {
   const hooks = createHooks();
   interceptHooks(hooks);
-  // these taps use nothing of the plugin context
+  // These taps use nothing of the plugin context.
   for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never);
   return (settings = {}) => loadWith(hooks, settings);
 };
@@ -57,11 +57,11 @@ const loadWith = async (
   { schemas = ["sea", "land"], extraSearchPath = ["public"], loginRole, parts = {} }: LoadSettings,
 ): Promise<LoadedModel> => {
   const client = await (await testDatabase()).connect();
-  // the name is quoted
+  // The name is quoted.
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name;
   const warnings: string[] = [];
   let queryCount = 0;
-  // concurrent queries run in turn, as in core
+  // Concurrent queries run in turn, as in core.
   let last: Promise<unknown> = Promise.resolve();
   const context: IntrospectContext = {
     schemas,

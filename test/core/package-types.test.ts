@@ -35,10 +35,10 @@ const collectCompileErrors = <Name extends string>(
     cwd: folder,
     encoding: "utf8",
   });
-  // further lines of an error are indented
+  // The other lines of an error are indented.
   const errors = `${stdout}${stderr}`.split(/\n(?=\S)/).filter((text) => text.trim() !== "");
   expect(errors.length > 0, `${stdout}${stderr}`).toBe(status !== 0);
-  // an error outside the files counts as an error of each
+  // An error outside the files counts as an error of each.
   const isElsewhere = (text: string): boolean => !files.some((file) => text.startsWith(`${file}(`));
   const errorsOfFile = (name: Name): string =>
     errors.filter((text) => text.startsWith(`${name}.ts(`) || isElsewhere(text)).join("\n");
@@ -50,7 +50,7 @@ describe("the types in an application", () => {
   const modules = join(application, "node_modules");
   afterAll(() => rmSync(application, { recursive: true }));
 
-  // only what an installation of the package brings, and `@types/node`
+  // These are only the files that an installation of the package brings, and `@types/node`.
   for (const part of ["package.json", "dist/core", "dist/plugins", "dist/presets"])
     cpSync(join(root, part), join(modules, "relapi", part), {
       recursive: true,
@@ -112,7 +112,7 @@ describe("the types in an application", () => {
   const compilers = ["node_modules/typescript", "docs/openapi-typescript/node_modules/typescript"] as const;
   describe.each(compilers)("%s", (compiler) => {
     const resolutions = compiler === compilers[0] || allTools ? undefined : 1;
-    // only bundled applications run in browsers, whose types take a third of the time
+    // Only bundled applications run in browsers, whose types take a third of the time.
     test.each(
       [
         ["nodenext", "nodenext", "es2022"],
@@ -184,7 +184,7 @@ test("X-SET-8 each preset has the options of all presets, with their types", () 
   const presets = ["fullCompat", "gqlCompat", "minimal", "plus", "restCompat"];
   const head = `import { ${presets.join(", ")} } from "relapi/presets";\n`;
   const using = (name: string): string => `${head}export const preset = minimal({ dbMaxRows: 5, ${name}: 7 });`;
-  // text in place of a number or a boolean, and a number in place of anything else
+  // Text is in place of a number or a boolean, and a number in place of anything else.
   const wrongValues = collectSettings(plus({})).map(({ name, kind }) => {
     const types = ["5", "1", "10000", "true"].map((text) => typeof kind.parse(text));
     return [name, types.includes("number") || types.includes("boolean") ? '"5"' : "5"];

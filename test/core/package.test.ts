@@ -53,7 +53,7 @@ test("C-PKG-1 the lock file has the optional packages of every platform", () => 
 });
 
 test("C-PKG-1 the lock file fits package.json", () => {
-  // as npm writes the lock file
+  // The text has the form in which npm writes the lock file.
   const { dependencies, devDependencies, optionalDependencies, peerDependencies } = lockedPackages[""] as any;
   expect({ dependencies, devDependencies, optionalDependencies, peerDependencies }).toEqual({
     dependencies: manifest.dependencies,
@@ -70,7 +70,7 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
       .map((path) => readText(path).replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""))
       .flatMap((text) => [
         ...text.matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
-        // loaded when it is used
+        // The package is loaded when it is used.
         ...text.matchAll(/\bimport\("([a-z@][^":]*)"\)(?!\.)/g),
         ...text.matchAll(/\b(?:requirePackage|loadPackage)\("([a-z@][^"':]*)"/g),
         ...text.matchAll(/\bPACKAGE = "([a-z@][^"':]*)"/g),

@@ -25,7 +25,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   const api = await startApi({ ...forGraphql({ dbAggregatesEnabled: true }), preset: plus, parts: [recorder.plugin] });
   await api.sql("drop schema public cascade; create schema public");
   const schema = statementsSchema(ROWS).replaceAll("bench_anon", "sea_anon").replaceAll("bench_tenant", "sea_clerk");
-  // one by one, because VACUUM does not run in a transaction
+  // The statements run one by one, because VACUUM does not run in a transaction.
   for (const statement of schema.split(/;\n/).filter((text) => text.trim() !== "")) await api.sql(statement);
   await api.reload();
 
@@ -95,7 +95,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
 
     test("X-PLN-1a a table keeps the position of nulls if a child table lacks the constraint", async () => {
-      // PostgreSQL 18 lets no child drop an inherited constraint, but has constraints that are not inherited
+      // PostgreSQL 18 lets no child drop an inherited constraint, but has constraints that are not inherited.
       const isNamed = capabilities.version >= 18;
       await api.sql(`
         create table public.parent (id int primary key, n int not null ${isNamed ? "no inherit" : ""});
@@ -300,7 +300,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
         `{_or: [{id: {_lt: 0}}, {customer: {id: {_gt: 0}, purchases: ${where}}}]}`;
       const ids = await fetchIds(`{_and: [${smallIds}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
       expect(ids).toEqual(await fetchIds(`{_and: [${smallIds}, {customer: {purchases: {id: {_eq: 5}}}}]}`));
-      // matches no row, because the statement takes ten times as long with each level
+      // The condition matches no row, because the statement takes ten times as long with each level.
       await fetchIds(`{_and: [{id: {_lt: 0}}, ${around("{id: {_eq: 5}}", 9, wrap)}]}`);
       expect(recorder.text().match(/ or exists/g)).toHaveLength(9);
       expect(recorder.text().match(/offset 0\)/g)).toHaveLength(1);
@@ -352,7 +352,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await api.reload();
       const ids = async (order: string): Promise<unknown> =>
         (await api.gql(`{ visit(order_by: [${order}]) { id } }`)).data.visit.map(({ id }: { id: number }) => id);
-      // the key of a parent table does not hold for its children: one of two rows is used, and no visit appears twice
+      // The key of a parent table does not hold for its children: one of two rows is used, and no visit appears twice.
       expect((await ids("{place: {name: asc}}, {id: asc}")) as number[]).toHaveLength(3);
       expect(await ids("{countryByP8: {name: asc_nulls_first}}")).toEqual([3, 2, 1]);
       const orders = Array.from({ length: 9 }, (_, i) => `{${i === 0 ? "country" : `countryByP${i}`}: {name: desc}}`);

@@ -268,7 +268,7 @@ describe("an error outside of a request is logged, and everything else continues
     expect(events).toEqual(["model"]);
     expect(blame(lines)).toEqual(Array.from({ length: 2 }, () => ({ plugin: "faulty", hook: "onModel" })));
     for (const payload of ["one", "two"]) {
-      // the listening connection may not be open yet
+      // The listening connection may not be open yet.
       await expect
         .poll(async () => {
           await api.sql(`notify faulty_channel, '${payload}'`);
@@ -279,7 +279,7 @@ describe("an error outside of a request is logged, and everything else continues
     expect(blame(lines)).toContainEqual({ plugin: "faulty", hook: 'listen("faulty_channel")' });
     lines.length = 0;
     await api.close();
-    // another notification may still arrive in between
+    // Another notification may still arrive in between.
     expect(blame(lines)).toEqual(expect.arrayContaining(Array(2).fill({ plugin: "faulty", hook: "onClose" })));
     expect(events).toContain("close");
   });

@@ -178,7 +178,7 @@ describe("without a pooler", () => {
     expect(ofPooler(lines)).toEqual([]);
     if (capabilities.realServer) expect(await preparedCount(api)).toBeGreaterThan(5);
     if (capabilities.logicalReplication) {
-      // the interval of polling is longer than a test may take
+      // The interval of polling is longer than a test may take.
       expect((await api.patch("/marker?id=eq.1", { body: { turn: 1 } })).status).toBe(204);
       await until(() => turns.at(-1) === 1, "the change has arrived");
       expect(
@@ -195,7 +195,7 @@ describe("without a pooler", () => {
     const { api, lines } = await start({ dbPreRequest: "mixed.before" });
     await sendAll(api, mixRequests(KINDS.length * 10), 4);
     expect(ofPooler(lines)).toEqual([]);
-    // the settings and the function run first, and no user-defined code runs before them (R-TX-12)
+    // The settings and the function run first, and no user-defined code runs before them (R-TX-12).
     if (capabilities.realServer) expect(await preparedCount(api)).toBeGreaterThan(1);
   });
 

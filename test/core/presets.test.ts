@@ -233,7 +233,7 @@ describe("start-up errors", () => {
     );
     expect(deferStart(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
     expect(deferStart(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
-    // names of a surface that is not part of the preset
+    // These are names of a surface that is not part of the preset.
     expect(deferStart(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
@@ -522,7 +522,7 @@ describe("presets", () => {
   });
 
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
-    // plugins of the server and of the commands
+    // These are the plugins of the server and of the commands.
     const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"];
     const all = [...plus(options).plugins, ...minimal(options).plugins].map((item) => item.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());

@@ -193,6 +193,26 @@ test("errors.md has every code of the surfaces", () => {
   for (const name of [...rest, ...graphql]) expect(page, name).toContain(`\`${name}\``);
 });
 
+/** The length of the text of a rule, without its id, markup and the targets of links. */
+const MAX_RULE_LENGTH = 400;
+
+test("no rule of the reference is longer than a reader can hold", () => {
+  const folder = docs("reference/");
+  const longRules = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .flatMap((name) =>
+      Array.from(
+        readFileSync(folder + name, "utf8").matchAll(
+          /^(?:\| )?([RGXCP]-[A-Z]{2,5}-\d+[a-z]?)(?: \([PS]\))?(?: \||\.) (.*)$/gm,
+        ),
+        ([, rule = "", text = ""]) => ({ rule, text: text.replaceAll(/[`*|]|\]\([^)]*\)/g, "").trim() }),
+      ),
+    )
+    .filter(({ text }) => text.length > MAX_RULE_LENGTH)
+    .map(({ rule, text }) => `${rule}: ${text.length}`);
+  expect(longRules).toEqual([]);
+});
+
 test("the documentation names only files that exist", () => {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const pages = [
@@ -220,7 +240,7 @@ test("the documentation names only files that exist", () => {
     [
       ...readFileSync(root + page, "utf8")
         .replace(/```[\s\S]*?```/g, "")
-        .replace(page.startsWith(".github/") ? /\]\(\.\.\//g : /^$/, "](") // links from one folder further down
+        .replace(page.startsWith(".github/") ? /\]\(\.\.\//g : /^$/, "](") // links from one folder below
         .matchAll(/(?<![\w/.-])((?:core|plugins|presets|test|docs)\/[\w./-]*\w)/g),
     ]
       .map(([, path = ""]) => path)

@@ -12,7 +12,7 @@ test("R-FUZ-1 the suggestion is the most similar name that reaches the threshold
 });
 
 test("R-FUZ-1 no name below the threshold is suggested", () => {
-  // 1 - 3/7 is below 0.75 and above 0.33
+  // The value 1 - 3/7 is below 0.75 and above 0.33.
   expect(set.suggest("vess", THRESHOLD.relation)).toBeUndefined();
   expect(set.suggest("vess", THRESHOLD.relationship)).toBe("vessels");
 });
@@ -28,13 +28,14 @@ test("R-FUZ-1 no name without two common characters in a row is suggested, howev
 });
 
 test("R-FUZ-1 two common characters in a row count only if no name shares three", () => {
-  // "-ab" is shared with the first name, so the second one, closer but with only "cz" in common, is not compared
+  // The run "-ab" is shared with the first name. The second name is closer, but has only "cz" in common, so it is not
+  // compared.
   expect(createFuzzySet(["abxxxxxxxx", "zcza"]).suggest("abcz", 0.1)).toBe("abxxxxxxxx");
   expect(createFuzzySet(["zcza"]).suggest("abcz", 0.1)).toBe("zcza");
 });
 
 test("R-FUZ-1 equally similar names are ranked by the shared runs", () => {
-  // one change each; "banana" shares its runs more often
+  // Each name has one change; "banana" shares its runs more often.
   expect(createFuzzySet(["bananx", "xanana"]).suggest("banana", 0.5)).toBe("xanana");
 });
 

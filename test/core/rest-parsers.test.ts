@@ -140,7 +140,7 @@ describe("any text is parsed or rejected", () => {
           fc.oneof(fc.constantFrom("%", "%2", "%zz", "%e9", "%c3%a9", "%00", "%ff"), fc.string({ maxLength: 3 })),
         ),
         (parts) => {
-          // throws on text that is not well-formed
+          // The function throws on text that is not well-formed.
           encodeURIComponent(decodePercent(parts.join("")));
         },
       ),
@@ -334,7 +334,7 @@ const printPart = (part: PrintedCondition | PrintedGroup): string =>
   "members" in part
     ? `${part.isNegated ? "not." : ""}${part.kind}(${part.members.map(printPart).join(", ")})`
     : `${printTreeField(part.field)}.${printCondition(part, true)}`;
-// a bare name may not begin with an operator word of the tree
+// A bare name may not begin with an operator word of the tree.
 const printTreeField = (input: Field): string =>
   /^(and|or|not)/.test(input.name)
     ? quote(input.name) + printField({ ...input, name: "x" }).slice(1)
@@ -410,7 +410,7 @@ describe("printed syntax is parsed to the same value", () => {
     fc.assert(
       fc.property(fc.array(operand, { minLength: 1 }), (elements) => {
         const { part } = parseFilter(grammar, "name", `in.(${elements.map(quote).join(",")})`);
-        // the literal is PostgreSQL's: decode it by its two rules
+        // The literal is PostgreSQL's: decode it by its two rules.
         const read = [...(part.value ?? "").matchAll(/"((?:[^"\\]|\\[^])*)"/gu)].map((match) =>
           (match[1] ?? "").replace(/\\([^])/gu, "$1"),
         );

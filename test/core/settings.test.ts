@@ -306,7 +306,7 @@ describe("the standalone server", () => {
     otherServer.close();
   });
 
-  describe.skipIf(!capabilities.realServer)("on a server", () => {
+  describe.skipIf(!capabilities.realServer)("with a PostgreSQL server", () => {
     const onServer = async (environment: Environment = {}): Promise<Environment> => ({
       DATABASE_URL: (await testDatabase()).options.databaseUrl,
       DB_SCHEMAS: "sea",
@@ -396,7 +396,7 @@ describe("the standalone server", () => {
       await server.untilPrinted(/Try:/);
       const port = readPort(server);
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
-      // a worker that ends before it listens would end them all
+      // A worker that ends before it listens would end them all.
       const metrics = async (): Promise<string> => (await get({ port: adminPort, path: "/metrics" })).body;
       await until(async () => /^relapi_workers 2$/m.test(await metrics()), "two workers listen");
       const workers = (): readonly number[] =>

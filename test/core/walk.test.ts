@@ -29,7 +29,7 @@ const relation = (
   name: string,
   relationships: readonly Relationship[] = [],
   kind: Relation["kind"] = "table",
-  // the walk reads this part
+  // The walk reads this part.
 ): Relation => ({ ...seaName(name), kind, relationships, columns: [] }) as unknown as Relation;
 
 let model: Model;

@@ -23,7 +23,7 @@ describe("schemes", async () => {
 
   test("G-AUTH-1 without admin-secret its header has no effect, right or wrong, and the next scheme decides", async () => {
     const { errors } = await askAs(noSecret, asAdmin());
-    // the anonymous role may read only names
+    // The anonymous role may read only names.
     expect(errors[0].message).toBe("field 'country' not found in type: 'artist'");
     expect(
       (await noSecret.get("/artist?select=name&id=eq.1", { headers: { "x-session-admin-secret": "wrong" } })).json(),
@@ -181,7 +181,7 @@ describe("live queries", async () => {
     const socket = await openSubscription(apiWithoutSources);
     const watching = await openSubscription(noLegacy);
     await country(apiWithoutSources, "FR");
-    // an api that has sources has noticed the change by then
+    // An api that has sources has noticed the change by then.
     expect(await watching.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { country: "FR" } } },
     });

@@ -38,7 +38,7 @@ const KEPT_IDENTIFIERS: Readonly<Record<string, RegExp>> = {
   outgoing: /^(?:outgoing|OutgoingMessage)$/,
   procedure: /^stored_procedures$/,
   "stored procedure": /^stored_procedures$/,
-  // the functions of a promise
+  // The functions of a promise.
   reject: /^rejects?(?:OnExit)?$/,
   requirement: /Requirements?$|^requirements?$/,
   "schema cache": /schema-?cache/i,
@@ -83,7 +83,7 @@ const FOLDERS = ["core", "plugins", "presets", "test", ".ci"];
 const listCode = (folder: string): readonly string[] =>
   readdirSync(root + folder, { recursive: true, encoding: "utf8" })
     .map((name) => name.replaceAll("\\", "/"))
-    // this file names the retired words
+    // This file names the retired words.
     .filter((name) => /\.(?:ts|mjs|js)$/.test(name) && !/node_modules\/|\bwords\.test\.ts$/.test(name));
 
 test.each(FOLDERS)("identifiers of %s contain no word that the glossary retired", (folder) => {

@@ -215,7 +215,8 @@ const valuesTaken = async (sequence: string): Promise<number> => {
 const random = createRandom(chosenSeed());
 let sentCount = 0;
 
-/** @returns values of the sequence that PostgreSQL takes for the writes, and their transactions */
+/** Sends the writes with several senders.
+ *  @returns values of the sequence that PostgreSQL takes for the writes, and their transactions */
 const sendAll = async (api: TestApi, writes: readonly Write[]): Promise<{ effects: number; transactions: number }> => {
   const queue = [...writes];
   const wrongOutcomes: unknown[] = [];

@@ -449,7 +449,7 @@ describe("tokens", () => {
   ]);
 
   test("G-AUTH-14 times are compared without tolerance, or with allowed_skew", async () => {
-    // with a stopped clock, a time slightly ahead stays ahead
+    // With a stopped clock, a time slightly ahead stays ahead.
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const strictApi = await withOptions({});
@@ -486,7 +486,7 @@ describe("tokens", () => {
       })),
     };
     let fetchCount = 0;
-    // with a stopped clock, a signature that no key verifies cannot cause another fetch
+    // With a stopped clock, a signature that no key verifies cannot cause another fetch.
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const port = await startHttpServer((_request, response) => {

@@ -24,8 +24,8 @@ interface FilterCase {
 }
 
 const cases: readonly FilterCase[] = [
-  // artist: 1 Abba SE, 2 Bjork IS, 3 Can DE, 4 Dusk null; album: 1, 2 of 1, 3 of 2, 4, 5 of 3; price 12.5 20 9.99 25
-  // null; live t f t t null
+  // The rows are: artist 1 Abba SE, 2 Bjork IS, 3 Can DE, 4 Dusk null; album 1, 2 of 1, 3 of 2, 4, 5 of 3; price 12.5
+  // 20 9.99 25 null; live t f t t null.
   {
     title: "G-FIL-1 _and, _or and _not combine conditions",
     filter: {
@@ -529,7 +529,7 @@ test("G-FIL-8 $ means the permission's table wherever its filter is used", async
       ]),
     }),
   );
-  // albums 1 and 4 have a later album of the same artist
+  // Albums 1 and 4 have a later album of the same artist.
   const answer = await rootFilterApi.gql(
     `{ album(order_by: {id: asc}) { id }
        in_where: artist(where: {albums: {}}, order_by: {id: asc}) { id }

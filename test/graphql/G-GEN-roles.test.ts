@@ -130,7 +130,7 @@ test("G-GEN-14a a table without a selectable field is left out, and relationship
   expect(Object.keys(listener.members("query_root"))).toEqual(["album"]);
   expect(Object.keys(listener.members("album"))).toEqual(["price_in"]);
   expect(Object.keys(listener.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
-  // the only computed field has an argument, so rows cannot be ordered
+  // The only computed field has an argument, so rows cannot be ordered.
   expect(Object.keys(listener.args("query_root", "album"))).toEqual(["limit", "offset", "where"]);
 
   const writer = await fetchSchema(api, "empty_empty_all");

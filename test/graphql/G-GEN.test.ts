@@ -179,7 +179,7 @@ test("G-GEN-10 G-GEN-10a descriptions come from comments, and otherwise from nam
   expect(admin.description("album")).toBe('columns and relationships of "album"');
   expect(admin.description("person", "nickname")).toBe("What friends say");
   expect(admin.description("person", "name")).toBeNull();
-  // the table's comment does not change the root fields
+  // The table's comment does not change the root fields.
   expect(admin.description("query_root", "person")).toBe('fetch data from the table: "person"');
 });
 

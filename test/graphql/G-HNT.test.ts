@@ -89,7 +89,7 @@ describe("names", () => {
 
 describe("names that a role may not see", () => {
   test("G-HNT-2 suggestions are names of the role's own types", async () => {
-    // music_reader sees id, name and country of artists
+    // The role music_reader sees id, name and country of artists.
     const [hiddenColumn] = (await api.sql(
       `select attname as name from pg_attribute where attrelid = 'public.artist'::regclass and attnum > 0
          and not attisdropped and not has_column_privilege('music_reader', attrelid, attnum, 'select')

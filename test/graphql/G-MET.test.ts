@@ -315,7 +315,7 @@ test("G-MET-6 small files that would expand to large values are rejected at once
   await expect(start(temporaryFile("metadata.yaml", bomb))).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
-test("G-MET-6 metadata that includes too many files is rejected, and no further file is read", async () => {
+test("G-MET-6 metadata that includes too many files is rejected, and no other file is read", async () => {
   const file = (name: string, includedName: string) =>
     [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${includedName}.yaml"\n`).join("")] as const;
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
@@ -323,7 +323,7 @@ test("G-MET-6 metadata that includes too many files is rejected, and no further 
   const metadata = join(folder, "metadata.yaml");
   const includeError = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
   await expect(start(metadata)).rejects.toThrow(includeError);
-  // each of the five files is read once, with any number of includes
+  // Each of the five files is read once, with any number of includes.
   expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise").length).toBeLessThanOrEqual(
     5,
   );
@@ -332,7 +332,7 @@ test("G-MET-6 metadata that includes too many files is rejected, and no further 
 test("G-MET-6 metadata with too many includes in one file is rejected before one of them is read", async () => {
   const includeLines = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
   const folder = temporaryFolder({ "metadata.yaml": `version: 3\nsources:\n${includeLines.join("")}` });
-  // the files do not exist, so reading one would fail with another error
+  // The files do not exist, so reading one would fail with another error.
   await expect(start(join(folder, "metadata.yaml"))).rejects.toThrow("includes more than 10000 files");
   expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise")).toEqual([]);
 });
@@ -385,7 +385,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
     socket.send({ id: "2", type: "subscribe", payload: { query: "{ album(limit: 1) { id } }" } });
     const answer = await socket.next((message) => message.id === "2");
     expect(JSON.stringify(answer)).toContain("permission denied");
-    // a new caller has the grants and the row policies of the table, none of which is for this role
+    // A new caller has the grants and the row policies of the table, none of which is for this role.
     expect((await api.gql("{ album { id } }", {}, asAdmin(role))).data.album).toEqual([]);
     expect((await api.gql("{ album { title } }", {}, asAdmin(role))).errors).toHaveLength(1);
   } finally {

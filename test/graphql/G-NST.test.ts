@@ -181,7 +181,7 @@ gqlCases(api, [
       code: "permission-error",
     },
   },
-  // the paths of database errors
+  // These are the paths of database errors.
   {
     title: "G-NST-10 an error in a list without nested data has the path of the list",
     query: artist('[{name: "New"}, {name: "Abba"}]'),

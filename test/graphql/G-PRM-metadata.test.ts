@@ -177,7 +177,7 @@ test("G-PRM-3 a database role with permissions in the metadata has only those, a
   expect((await mixedApi.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
     "field 'album' not found in type: 'query_root'",
   );
-  // other roles keep their grants on the tables that the metadata lists
+  // Other roles keep their grants on the tables that the metadata lists.
   expect((await mixedApi.gql("{ album { id } }", {}, asAdmin("music_editor"))).data.album).toHaveLength(5);
   await mixedApi.close();
   await api.sql("drop view acting_now");
@@ -317,7 +317,7 @@ test("G-PRM-9 G-UPS-3 G-UPS-4 G-PRM-9a an upsert applies the insert check to new
   expect((await upsert(1, 150)).errors[0].message).toBe(checkMessage); // the update check rejects 150
   expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // the update check does not apply to new rows
   expect((await upsert(900, 5)).errors[0].message).toBe(checkMessage);
-  // the update filter excludes album 4
+  // The update filter excludes album 4.
   expect((await upsert(4, 5)).data.insert_album).toEqual({ affected_rows: 0, returning: [] });
 });
 
@@ -587,7 +587,7 @@ describe("G-PRM-19 permission checks after the statement", async () => {
     table("task", {
       object_relationships: [object("member", "member_id")],
       select_permissions: permissions({ mem: fullPermission }),
-      // at most two tasks for each member
+      // Each member has at most two tasks.
       insert_permissions: permissions({
         mem: { columns: "*", check: { member: { tasks_aggregate: { count: { predicate: { _lte: 2 } } } } } },
       }),

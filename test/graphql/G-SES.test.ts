@@ -451,7 +451,7 @@ describe("one connection shared by two callers", () => {
   beforeAll(async () => {
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
     narrowApi = await startApi(
-      // these options set no value without credentials, so any value belongs to another caller
+      // These options set no value without credentials, so any value belongs to another caller.
       forGraphql({
         anonRole: "music_nobody",
         anonStatementTimeout: 0,

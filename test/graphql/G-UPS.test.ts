@@ -4,7 +4,7 @@ import { singer, singerMetadata } from "./singer.ts";
 import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
-// the role may insert but not update
+// The role may insert but not update.
 await api.sql("revoke update on song from music_editor");
 await api.reload();
 

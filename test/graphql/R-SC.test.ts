@@ -19,7 +19,7 @@ describe.each(["hasura-default", "graphql-default"] as const)(
       for (const [kind, root] of Object.entries(schema.roots)) {
         if (root === undefined || kind === "subscription") continue;
         for (const name of Object.keys(schema.members(root))) {
-          // incomplete, so that no field runs
+          // The document is incomplete, so that no field runs.
           const answer = await api.gql(`${kind} { ${name} }`, {}, asAdmin(role));
           if (JSON.stringify(answer.errors ?? []).includes("not found in type")) missingFields.push(`${root}.${name}`);
           else foundCount++;
@@ -54,7 +54,7 @@ describe("R-SC-12 preparation for all documents", () => {
     ]);
     expect(engine?.prepare(request, session)).toMatchObject({ operation: "query" });
     expect(engine?.buildExampleQuery(session)).toContain("query {");
-    // if a caller has sent a document, the names of the next model are created in advance
+    // If a caller has sent a document, the names of the next model are created in advance.
     preparations.length = 0;
     await api.reload();
     expect(preparations).toEqual([expect.objectContaining({ operation: "query" }), expect.any(String)]);
@@ -77,11 +77,11 @@ describe("R-SC-12 preparation for all documents", () => {
     await api.sql("drop table leaves");
     dbMaxRows++;
     await api.reload();
-    // a result with the error may come first, if the live query runs before the reload
+    // A result with the error may come first, if the live query runs before the reload.
     expect(await socket.next(({ type }) => type === "error")).toMatchObject({ id: "ends" });
     await api.sql("insert into berries values (1)");
     expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [{ id: 1 }] } } });
-    // a live query ends, or the schema is loaded again, while the live query waits
+    // A live query ends, or the schema is loaded again, while the live query waits.
     dbMaxRows++;
     const reload = api.reload();
     socket.send({ id: "stays", type: "complete" });

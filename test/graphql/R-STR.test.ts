@@ -235,7 +235,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 the database waits for a client that does not read, and the client later receives everything", async () => {
     const clients = [ask(api.port, LONG_QUERY), ask(api.port, LONG_QUERY), ask(api.port, NOISE, GZIP)];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // data without backpressure would have arrived before these other long responses are complete
+    // Data without backpressure would have arrived before these other long responses are complete.
     for (let i = 0; i < 3; i++)
       expect((await api.post("/v1/graphql", { body: { query: crates }, headers: admin })).status).toBe(200);
     const figures = await api.metrics();
@@ -346,7 +346,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     }
   });
 
-  test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
+  test("R-STR-7 later requests on the connection in an application of node:http are answered in turn", async () => {
     const port = await startHttpServer((request, response) => void api.relApi(request, response));
     const { socket, receivedBytes } = ask(port, LONG_QUERY);
     const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });

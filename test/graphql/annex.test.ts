@@ -18,7 +18,7 @@ test("G-GEN-4 the annex of the reference has types to compare", () => {
 
 for (const [name, members] of Object.entries(annexTypes)) {
   test(`G-GEN-4 the type ${name} is that of the annex`, () => {
-    // the fixture has more tables than the annex: its roots have more fields
+    // The fixture has more tables than the annex: its roots have more fields.
     const sharedMembers = name.endsWith("_root")
       ? (servedTypes[name] ?? []).filter((member) => members.includes(member))
       : servedTypes[name];

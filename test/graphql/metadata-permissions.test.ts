@@ -196,7 +196,7 @@ test("G-PRM-14 G-PRM-14a hidden cells are NULL along relationships in where, ord
   expect(
     await data("{ artist(order_by: [{discs_aggregate: {max: {price: desc_nulls_last}}}, {id: desc}]) { id } }", "both"),
   ).toEqual({ artist: [1, 4, 3, 2].map((id) => ({ id })) });
-  // the lengths of takes that are not kept are hidden from the sum, the rows are not
+  // The lengths of takes that are not kept are hidden from the sum, the rows are not.
   expect(
     await data(
       "{ studio(order_by: {id: asc}) { takes_aggregate { aggregate { count sum { length tempo } } } } }",
@@ -244,7 +244,7 @@ test("G-PRM-14 G-PRM-14a hidden cells are NULL in rows of functions, single rows
       ],
     },
   });
-  // a delete does not reveal hidden values: the permission's filter reads them, and the caller's condition does not
+  // A delete does not reveal hidden values: the permission's filter reads them, and the caller's condition does not.
   expect(await data("mutation { delete_disc(where: {price: {_lt: 100}}) { returning { id } } }", "both")).toEqual({
     delete_disc: { returning: [{ id: 1 }] },
   });

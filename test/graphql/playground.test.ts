@@ -10,7 +10,7 @@ import { buildMetadataDocument, table } from "../support/metadata-document.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-// the page is part of the build, and tests from the sources have no build
+// The page is part of the build, and tests from the sources have no build.
 if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.br")))
   execFileSync(process.execPath, [inRoot(".ci/bundle-playground.mjs")]);
 

@@ -98,7 +98,7 @@ const combine = (condition: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
           : `(${parts.map((part) => part.sql(alias)).join(kind === "_and" ? " and " : " or ")})`,
     })),
     condition.map((part): Condition => ({ value: { _not: part.value }, sql: (alias) => `not (${part.sql(alias)})` })),
-    // a single object where a list is allowed
+    // This is a single object where a list is allowed.
     condition.map((part): Condition => ({ value: { _or: part.value }, sql: (alias) => `(${part.sql(alias)})` })),
   );
 

@@ -9,7 +9,7 @@ import { collectMessages } from "../support/logger.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
-/** Expects no further message, although every committed change has been noticed. */
+/** Expects no other message, although every committed change has been noticed. */
 const expectNothing = async (...sockets: readonly TestSocket[]): Promise<void> => {
   await api.settle();
   for (const socket of sockets) expect(socket.takeMessages()).toEqual([]);
@@ -79,7 +79,7 @@ describe("results of live queries", () => {
     await socket.close();
   });
 
-  test("G-SUB-3 a further result is sent if its text differs, and an equal one never is", async () => {
+  test("G-SUB-3 a later result is sent if its text differs, and an equal one never is", async () => {
     const socket = await initSocket(api);
     const [before] = await api.sql("select sold from album where id = 2");
     subscribe(socket, "1", "subscription { album_by_pk(id: 2) { sold } }");
@@ -419,7 +419,7 @@ describe("errors", () => {
     const isUnread = (): boolean => counters.get("unread-bytes") > 0;
     await until(async () => {
       await api.sql("update public.wide set filler = repeat($1, 2000000)", [String(count++ % 10)]);
-      // a live query whose result waits for the client stays due
+      // A live query whose result waits for the client stays due.
       await until(() => isUnread() || counters.get("live-queries-due") === 0, "the result is sent, or waits");
       return isUnread();
     }, "results wait for the client");

@@ -126,7 +126,7 @@ describe("the connection", () => {
     await waitForPong(3);
     await write(Buffer.concat([ping(4), ping(5)]).subarray(0, -7), Buffer.concat([ping(4), ping(5)]).subarray(-7));
     await waitForPong(5);
-    // messages with fewer words or without a mask do not count
+    // Messages with fewer words or without a mask do not count.
     await write(pong, maskFrame('{"type":"pung"}'));
     expect(await frames((text) => text.startsWith("\u0011"))).toContain("Parsing client message failed");
     socket.destroy();
@@ -441,13 +441,13 @@ describe("close codes", () => {
     const otherApi = await startApi(forGraphql());
     const codes: number[] = [];
     const all = await Promise.all(
-      // these sockets wait for an init
+      // These sockets wait for an init.
       Array.from({ length: 120 }, () => openSocket(otherApi, { protocols: ["graphql-ws"] })),
     );
     for (const { closed } of all) void closed.then(({ code }) => codes.push(code));
     stopTimers();
     const closePromise = otherApi.close();
-    // that is about one per millisecond
+    // That is about one per millisecond.
     for (const count of [50, 100, 120]) {
       await until(() => codes.length >= count, "the sockets of the group have closed");
       expect(codes).toHaveLength(count);
@@ -602,7 +602,7 @@ describe("limits and slow clients", () => {
       await api.sql("update public.bulk set n = $1 where id = 1", [n]);
       await reader.next((message) => message.payload.data.bulk_by_pk.n === n);
     }
-    // one result is in transit; a newer one is made once the client has read it
+    // One result is in transit; a newer one is made once the client has read it.
     expect(api.context.counters.get("unread-bytes")).toBeGreaterThan(0);
     expect(api.context.counters.get("unread-bytes")).toBeLessThan(3_000_000);
     socket.socket.resume();

@@ -27,7 +27,7 @@ const start = (
 
 describe("the connection", () => {
   test("G-WSL-1 the acknowledgement is followed by ka at once and every five seconds", async () => {
-    // no other socket has started the heartbeat timer
+    // No other socket has started the heartbeat timer.
     const otherApi = await startApi(forGraphql());
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const socket = await openSocket(otherApi, { path: "/v1/graphql", protocols: ["graphql-ws"] });

@@ -145,7 +145,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     for (const text of ["b", "c"]) getBus(firstProcess).publish("numbers", text);
     await until(() => messages.length === 3, "what is left of the messages");
     expect(messages).toEqual(["a", "missed", "c"]);
-    // these are duplicates, and messages that are not valid on a bus
+    // These are duplicates, and messages that are not valid on a bus.
     for (const text of ["someone 7 x", "someone 7 x", "someone 6 w", "", "nonsense", "a b c", "  "])
       line.say("numbers", text);
     expect(messages).toEqual(["a", "missed", "c", "x"]);
@@ -216,7 +216,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       const expectResults = async (): Promise<void> => {
         for (const socket of sockets) await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold);
       };
-      // a rerun caused by the new watch would show the change too
+      // A rerun caused by the new watch would show the change too.
       for (const { context } of processes) await untilNoneIsDue(context);
       await change();
       await expectResults();
@@ -237,7 +237,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         line.say("changes", `stranger 1 ${text}`);
       await change();
       await expectResults();
-      // unknown processes that lead and stay silent
+      // These are unknown processes that lead and stay silent.
       line.say("changes", `stranger 2 ["lead",${Date.now() + 10_000_000}]`);
       await change();
       await expectResults();
@@ -247,7 +247,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     afterEach(() => void vi.useRealTimers());
 
     test("X-BUS-3 a new leader passes the changes on before it knows who follows it", async () => {
-      // a leader waits for its followers for a number of ticks, none of which passes here
+      // A leader waits for its followers for a number of ticks, none of which passes here.
       vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
       const line = createLine();
       const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
@@ -322,7 +322,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         const parts = names.map((name) => without(name));
         const { processes, sockets } = await openPair({ parts });
         await until(() => processes.every(({ lines }) => lines.includes(leads)), "each reads the changes");
-        // the slots of the test before are dropped with their last subscriber
+        // The slots of the test before are dropped with their last subscriber.
         await until(async () => (await slots(processes[0])) === 2, "each has a slot");
         expect(processes[0].api.relApi.reloadAll === undefined).toBe(names.includes("reload-all"));
         for (const socket of sockets) await socket.close();

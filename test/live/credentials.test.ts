@@ -81,7 +81,7 @@ describe("R-AUT-15", async () => {
     await until(() => rest.events.length > 0 && graphql.events.length > 0, "the first events");
 
     servedKeys = [1, 2];
-    // the keys are fetched again, but not immediately after the last fetch
+    // The keys are fetched again, but not immediately after the last fetch.
     await until(async () => (await fetchStatus(signToken(2))) === 200, "the new key is known");
     expect(await modern.closed).toEqual({
       code: 4403,

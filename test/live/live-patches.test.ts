@@ -208,7 +208,7 @@ describe.each([
           `update public.stop set town = town || '!' where at = ${upTo(4)}`,
         ][upTo(6)]!,
       );
-      // other transports may combine several changes that come quickly
+      // Other transports may combine several changes that come quickly.
       if (upTo(3) === 0) await agrees();
     }
     await agrees();
@@ -282,7 +282,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
     await api.sql(`update public.bulk set n = ${changes}, pad = md5(n::text || id) || repeat('y', 9000)`);
     await otherSocket.next((message) => message.payload?.data?.bulk_by_pk?.n === changes);
   };
-  // the system buffers some results for the client
+  // The system buffers some results for the client.
   for (let unreadCount = 0; unreadCount < 4;) {
     await change();
     unreadCount = api.context.counters.get("unread-bytes") > 0 ? unreadCount + 1 : 0;
@@ -290,7 +290,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   await api.sql("update public.bulk set n = -1 where id = 5");
   client.socket.resume();
   await until(() => results.at(-1).data.bulk[4].n === -1, "the last result");
-  // with a result for each change, there would be two more: the first and the last one
+  // With a result for each change, there would be two more: the first and the last one.
   expect(results.length).toBeLessThan(changes);
   expect(results.at(-1).data.bulk).toEqual((await api.gql("{ bulk(order_by: {id: asc}) { id n pad } }")).data.bulk);
   await client.close();
@@ -333,7 +333,7 @@ describe("Last-Event-ID", () => {
     await untilEvents(resumedStream, 1);
     expect(JSON.parse(resumedStream.events[0]!.data)).toMatchObject({ version: 1, data: [{ country: "Elsewhere" }] });
     resumedStream.close();
-    // the value changed and changed back while the client was away
+    // The value changed and changed back while the client was away.
     const restoredEvent = await first(api);
     await api.sql("update artist set country = 'Nowhere' where id = 3");
     await api.sql("update artist set country = 'Elsewhere' where id = 3");

@@ -146,7 +146,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_slow } }";
     const socket = await initSocket(api);
     subscribe(socket, "1", query, { id: 51 });
-    // the query is known as slow from here on
+    // The query is known as slow from here on.
     await socket.next();
     await workBesideSlow(query, () => commit("update desk set n = n + 1 where id = 51"));
     await socket.next();
@@ -217,7 +217,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
         for (let id = 1; id <= 100; id++)
           subscribe(socket, String(id), "subscription ($id: Int!) { noise_by_pk(id: $id) { id n } }", { id });
         for (let count = 0; count < 100; count++) await socket.next();
-        // the schema is not reloaded, so each run is rejected
+        // The schema is not reloaded, so each run is rejected.
         await api.sql("revoke select on public.noise from music_nobody");
         await commit("update noise set n = n + 1");
         await socket.next((message) => message.payload?.errors !== undefined);

@@ -154,7 +154,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       payload: { data: { keyed_by_pk: { id: 2, n: 7 } } },
     });
     expect(runs()).toBeGreaterThan(before);
-    // the row gets another key, and another row takes the old one
+    // The row gets another key, and another row takes the old one.
     await quietApi.sql("update public.keyed set id = 100 where id = 2");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: null } } });
     await quietApi.sql("update public.keyed set id = 2 where id = 100");
@@ -193,7 +193,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       await untilNoneIsDue(pollingApi.context);
     };
     await hasLoaded("alter table public.told replica identity nothing");
-    // the log of an UPDATE contains only the new key
+    // The log of an UPDATE contains only the new key.
     await pollingApi.sql("update public.told set id = 2");
     expect(await nextRow()).toBeNull();
     await hasLoaded("alter table public.told set unlogged");
@@ -291,7 +291,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     await socket.next();
     await sharedApi.sql("update artist set country = 'FB' where id = 1");
     expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
-    // the other source responds while the first is still being tried
+    // The other source responds while the first is still being tried.
     await until(
       () => log.lines.includes("logical replication is not available for live queries; using another change source"),
       "a line in the log",
@@ -312,7 +312,7 @@ describe("notifications", () => {
     const api = await startLive(
       forGraphql({ liveQueryInterval: NEVER_MS, parts: [without("replication-changes"), without("poll-changes")] }),
     );
-    // the command prints triggers for all tables; the one of artist is removed again
+    // The command prints triggers for all tables; the one of artist is removed again.
     const triggerSql = new Promise<string>((resolve) => {
       void startApi(forGraphql({ parts: [liveTriggers(resolve)] }));
     });
@@ -375,7 +375,7 @@ describe("notifications", () => {
     expect(await nextRow()).toEqual({ n: 3 });
     await api.sql("update public.part set n = 4");
     expect(await nextRow()).toEqual({ n: 4 });
-    // statements on `part` send no notification from here on, so live queries must not rely on it
+    // Statements on `part` send no notification from here on, so live queries must not rely on it.
     await api.sql("drop trigger relapi_notify_change on public.part");
     const warningCount = (): number =>
       log.lines.filter((line) => line.startsWith("no change source can watch a live query")).length;
@@ -424,13 +424,13 @@ describe("polling", () => {
       statements.filter((text) => parts.every((part) => text.includes(part))).length;
     const runs = (): number => statementCount("_relapi_subscribers", "counted");
     expect(runs()).toBeGreaterThan(0);
-    // queries that depend on the clock rerun with each poll of the database
+    // Queries that depend on the clock rerun with each poll of the database.
     let pollCount = 0;
     const unwatch = watchChanges?.call(
       { relations: new Set(), isOpenEnded: true, columns: new Map(), onColumns: () => undefined },
       () => void pollCount++,
     );
-    // a poll that began before the subscription may still find the commits above
+    // A poll that began before the subscription may still find the commits above.
     await until(() => pollCount > 2, "two polls of the database");
     await untilNoneIsDue(api.context);
     const before = runs();

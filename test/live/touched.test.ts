@@ -131,7 +131,7 @@ const watch = async (
     await api.sql("update beacon set n = n + 1");
     await settle();
   };
-  // otherwise the run caused by the new watch shows a change before its notification
+  // Otherwise the run caused by the new watch shows a change before its notification.
   await untilNoneIsDue(context);
   await light(); // earlier changes have been processed
   const socket = await initSocket(api, payload);
@@ -195,7 +195,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
       await after("begin; update note set tag = 'z' where id in (7, 8); delete from note where id = 40; commit"),
     ).toEqual({ reruns: 3, updatedIds: ["4", "7", "8"] });
     expect(await after("delete from note where id > 40")).toEqual({ reruns: 2, updatedIds: ["4", "6"] });
-    // a run without a changed result sends nothing
+    // A run without a changed result sends nothing.
     expect(await after("update note set body = 'other' where id = 9")).toEqual({ reruns: 1, updatedIds: [] });
     expect(await after("begin; update note set tag = 'never'; rollback")).toEqual(NO_RERUNS);
     expect(await after("update note set chat_id = 1 where id = 10")).toEqual({ reruns: 2, updatedIds: ["1", "10"] });
@@ -300,7 +300,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
         .map(({ id }) => id)
         .sort(),
     ).toEqual(["4", "4", "5", "5"]);
-    // many rows with equal relevant values, and many with different ones
+    // Many rows with equal relevant values, and many with different ones.
     const bulkInsert = "insert into note (id, chat_id) select i, 19 from generate_series(1000, 1200) i";
     expect(await after(bulkInsert)).toEqual([0, 0]);
     const rerunCounts = await after(

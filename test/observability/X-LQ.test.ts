@@ -81,7 +81,7 @@ test("X-LQ-1 X-LQ-2 X-MET-8 the page and the metrics show cohorts, subscribers, 
     3,
     Number(after[5]),
   ]);
-  // the query may have run once more in between without a change
+  // The query may have run once more in between without a change.
   const laterRow = (await rows())["public.artist"]!;
   for (const [name, column] of [
     ["runs_total", 3],

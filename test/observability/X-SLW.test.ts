@@ -33,7 +33,7 @@ const start = (options: StartOptions): Promise<TestApi> =>
 
 let api: TestApi;
 beforeAll(async () => {
-  // with one connection, plans are requested in the order of the queries
+  // With one connection, plans are requested in the order of the queries.
   api = await start({ slowQueryMs: 1, slowQueryPlans: true, ...(capabilities.realServer ? { dbPool: 1 } : {}) });
 });
 beforeEach(() => {
@@ -63,10 +63,10 @@ test("X-SLW-2 the plan is logged once a minute under the same role, with paramet
     expect((await api.get(`/slow_ports?name=neq.${value}&select=id`)).status).toBe(200);
   expect(findSlowQueries("slow_ports")).toHaveLength(3);
   const [{ planKey: key }] = findSlowQueries("slow_ports");
-  // its plan follows all plans that were due before
+  // Its plan follows all plans that were due before.
   await api.get("/slow_ports?select=name");
   const otherKey = findSlowQueries("slow_ports").at(-1).planKey;
-  await until(() => findPlans(otherKey).length === 1, "the plan of a further query is logged");
+  await until(() => findPlans(otherKey).length === 1, "the plan of another query is logged");
   expect(findPlans(key)).toHaveLength(1);
   const [{ plan, role }] = findPlans(key);
   expect(role).toBe("sea_anon");
@@ -74,7 +74,7 @@ test("X-SLW-2 the plan is logged once a minute under the same role, with paramet
   expect(plan).toContain("cost=");
   for (const secret of ["VALUE_", "of the view"]) expect(plan).not.toContain(secret);
   expect(JSON.stringify(lines)).not.toContain("VALUE_");
-  // its connection is used by other requests afterwards
+  // Its connection is used by other requests afterwards.
   expect((await api.get("/ports?id=eq.1&select=id")).json()).toEqual([{ id: 1 }]);
 });
 

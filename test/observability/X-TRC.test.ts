@@ -26,7 +26,7 @@ const start = (options: StartOptions = {}): Promise<TestApi> =>
 
 beforeAll(async () => {
   trace.setGlobalTracerProvider(provider);
-  // reads the header as the SDK's own propagator does
+  // The function reads the header as the SDK's own propagator does.
   propagation.setGlobalPropagator({
     inject: () => undefined,
     fields: () => ["traceparent"],
@@ -157,7 +157,7 @@ test("X-TRC-4 the database receives the trace in its application name or in a co
     ).toEqual({
       data: { artist: [] },
     });
-    // the trace is not sampled, so SQL does not mention it
+    // The trace is not sampled, so SQL does not mention it.
     const quiet = await ownApi.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT.replace(/01$/, "00") } });
     expect(quiet.json()).not.toMatch(expected);
   }
@@ -175,7 +175,7 @@ test("X-TRC-5 the sampling rate applies to requests without a trace, and others 
   expect(spans()).toEqual([]);
   const sampledAnswer = await unsampledApi.get("/ports?select=id", { headers: { traceparent: PARENT } });
   expect(sampledAnswer.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
-  // a trace that is not sampled elsewhere is not sampled here, with any rate
+  // A trace that is not sampled elsewhere is not sampled here, with any rate.
   exporter.reset();
   await api.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
   expect(spans()).toEqual([]);
@@ -263,7 +263,7 @@ describe("X-TRC-1 parts of a request", () => {
       },
     });
     expect(answer.status, answer.text).toBe(200);
-    // the second statement reads whether more rows exist
+    // The second statement reads whether more rows exist.
     expect(below(spanNamed("POST mcp tools/call read_rows"))).toEqual(["GET rest read ports", "GET rest read ports"]);
   });
 

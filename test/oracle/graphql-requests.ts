@@ -58,7 +58,7 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   const type = nonNull(typeRef);
   if (type.kind === "LIST") {
     const item = type.ofType!;
-    // a single value counts as a list
+    // A single value counts as a list.
     if (random.chance(0.2)) return inputValue(schema, { ...nonNull(item), kind: nonNull(item).kind }, random, depth);
     const items = Array.from({ length: random.int(4) }, () => inputValue(schema, item, random, depth + 1));
     return { json: items.map(({ json }) => json), literal: `[${items.map(({ literal }) => literal).join(", ")}]` };
@@ -110,7 +110,7 @@ export const drawDocument = (
   };
 
   const drawArguments = (field: SchemaField): string => {
-    // the planner chooses which of several equal rows remain, and their order
+    // The planner chooses which of several equal rows remain, and their order.
     const chosenArguments = field.args.filter(
       (input) =>
         input.name !== "distinct_on" &&
@@ -150,7 +150,7 @@ export const drawDocument = (
 
   const operation = schema.roots[kind] === undefined ? "query" : kind;
   const root = schema.roots[operation] ?? schema.roots.query;
-  // no query corresponds to a stream
+  // No query corresponds to a stream.
   const rootFields = (schema.type(root).fields ?? []).filter(
     ({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"),
   );

@@ -177,14 +177,14 @@ test(
         CUTS.test(JSON.stringify(document)) ? isLike(comparableText(last), answer) : comparableText(last) === answer;
       const isWrong = (subscriber: Subscriber): boolean => {
         const answer = expected.get(subscriber) as string; // the loop above has set the answer
-        // the operation ended when it failed
+        // The operation ended when it failed.
         return (
           answer !== BAD_OPERAND &&
           !isAsExpected(subscriber, answer) &&
           !(title !== "at first" && comparableText(subscriber.last) === "an error")
         );
       };
-      // subscribers that stay wrong are listed below
+      // Subscribers that stay wrong are listed below.
       await until(() => !subscribers.some(isWrong), "all subscribers have the expected answer").catch(() => undefined);
       const wrong = subscribers.filter(isWrong);
       console.log(

@@ -54,7 +54,7 @@ const operation = (request: RestShape, column: Column): string => {
   const drawValue = (): string => drawTypedValue(request, column.type);
   const negation = shape.chance(0.15) ? "not." : "";
   const { category = "S" } = model.types.get(column.type) ?? {};
-  // one value in twenty does not fit its column
+  // One value in twenty does not fit its column.
   const suits = (categories: string): boolean => categories.includes(category) || shape.chance(0.05);
   const kind = shape.int(9);
   switch ((kind === 2 && !suits("S")) || (kind === 4 && !suits("AR")) || (kind === 3 && !suits("NSD")) ? 8 : kind) {

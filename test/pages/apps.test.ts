@@ -94,7 +94,7 @@ const webpack = async (): Promise<unknown> => {
     webpack(faster, (error, stats) => console.log(error ?? stats.toString({ all: false, errors: true, warnings: true })));`;
   writeFileSync(join(folder, "bundle-webpack.js"), script);
   const { stdout } = await run("bundle-webpack.js");
-  // the warnings that the guide names
+  // These are the warnings that the guide names.
   for (const [, path = ""] of stdout.matchAll(/^(?:WARNING|ERROR) in (\S+)/gm))
     expect(path).toMatch(/node_modules\/(?:express|pg|pg-protocol|ws)\//);
   return undefined;
@@ -153,7 +153,7 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
     ["esbuild, cjs", "server.cjs", () => esbuild("cjs", "server.cjs")],
     ["webpack", "server.cjs", webpack],
   ] as const;
-  // webpack takes more of the processor than all other tests of this file
+  // The bundler webpack takes more of the processor than all other tests of this file.
   const isTested = ([tool]: (typeof bundles)[number]): boolean =>
     tool !== "webpack" || (process.env["ALL_TOOLS"] ?? "") !== "";
   test.each(bundles.filter(isTested))(

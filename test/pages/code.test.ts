@@ -68,7 +68,7 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
 
   test.each(mounting)("C-API-6 the block of $place starts an api that becomes ready", async (block) => {
     const { options, query } = await testDatabase();
-    // the guide to stored settings requires this table
+    // The guide to stored settings requires this table.
     await query("create schema if not exists app; create table if not exists app.flags (maintenance text)");
     const mountedApis: RelApi[] = [];
     const ofReader = {

@@ -21,7 +21,7 @@ import {
 
 const isWriting = process.env["DOCS_ANSWERS"] === "write";
 
-/** live.test.ts checks the events that follow the first answer. */
+/** The file `live.test.ts` checks the events that follow the first answer. */
 const OWN_TEST = ["features/live-queries.md"];
 
 const pages = [

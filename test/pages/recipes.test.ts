@@ -103,7 +103,7 @@ describe("tokens", async () => {
         body: JSON.stringify({ query: "{ caller { name } }" }),
       });
       expect(await graphql.json()).toEqual({ data: { caller: [{ name: "postgres" }] } });
-      // tokens of another application, of another provider, or with a foreign signature
+      // The tokens belong to another application or provider, or have a foreign signature.
       for (const headers of [
         sign({ iss: "https://elsewhere.example/" }),
         sign(
@@ -160,7 +160,7 @@ describe("code", () => {
     const { options } = await openDatabase();
     const file = join(folder, "handler.mjs");
     const code = recipe("serverless").find(({ language }) => language === "ts")?.text ?? "";
-    // uses a role of the fixtures, and closes the connections
+    // The code uses a role of the fixtures, and closes the connections.
     writeFileSync(
       file,
       (await transform(code, { loader: "ts", target: "node20" })).code

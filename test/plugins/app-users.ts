@@ -19,7 +19,7 @@ export const appUsers = (middleware: RequestHandler) =>
       hooks.authorize.tapPromise("app-users", async ({ request, isSocket }) => {
         if (isSocket) {
           await new Promise<void>((resolve, reject) => {
-            // a middleware that only reads the request needs no real response
+            // A middleware that only reads the request needs no real response.
             const next = (error?: unknown) => (error === undefined ? resolve() : reject(error));
             void middleware(request as Request, {} as Response, next);
           });

@@ -140,7 +140,7 @@ describe("the example", async () => {
     });
     subscribe("1", 10);
     expect(await socket.next()).toEqual(answer("1", "Abba@10"));
-    // the same statement with other arguments of the function
+    // This is the same statement with other arguments of the function.
     subscribe("2", 20);
     expect(await socket.next()).toEqual(answer("2", "Abba@20"));
     await api.sql("insert into band values (2, 2)");

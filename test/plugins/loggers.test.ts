@@ -79,7 +79,7 @@ describe("X-LOG-2 the option logger", () => {
     await runApi({ logger, logLevel: "info" });
     expect(lines).toContainEqual(["info", "schema loaded", expect.objectContaining({ relations: expect.any(Number) })]);
     expect(lines).toContainEqual(["info", "request", expect.objectContaining({ path: "/ports", status: 200 })]);
-    // the stack is a string, which every logger can write
+    // The stack is a string, which every logger can write.
     const cause = expect.stringMatching(/^Error: a listener that fails\n {4}at /);
     expect(lines).toContainEqual(["error", "a plugin failed", { plugin: "talkative", hook: "onModel", cause }]);
   });

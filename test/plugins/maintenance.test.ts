@@ -91,7 +91,7 @@ const limits = [
 ] as const;
 
 declare module "../../core/index.ts" {
-  // a published plugin extends `RequestLimits`, of which another test file covers every member
+  // A published plugin extends `RequestLimits`, of which another test file covers every member.
   interface ResolvedOptions extends ValuesOf<typeof limits> {}
 }
 

@@ -29,7 +29,7 @@ export const maintenance = definePlugin({
         throw new RelApiError({ code: "maintenance", status: 503, message: "Back in a minute" });
       },
     });
-    // changed in the database, in effect with the next reload of the schema
+    // The setting is changed in the database, and applies with the next reload of the schema.
     context.addOptionSource({
       name: "the flags of the application",
       read: async (query) => {

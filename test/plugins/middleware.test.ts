@@ -74,7 +74,7 @@ test("X-OVER-2 responses have the headers of helmet and all headers of the api",
     "content-type": "application/json; charset=utf-8",
     "x-content-type-options": "nosniff",
   });
-  // the pages of the api have a policy of their own, without which they would not run
+  // The pages of the api have a policy of their own, without which they would not run.
   const page = await app.send("GET", "/db/v1/graphql", { headers: { accept: "text/html" } });
   expect([page.status, page.headers["content-security-policy"]]).toEqual([200, expect.stringContaining("nonce-")]);
 });

@@ -111,7 +111,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
       db.query(`alter role ${role} in database "${database}" set work_mem = '${kilobytes}kB'`);
     let kilobytes = 1000;
     await setIn("template1", kilobytes);
-    // other test files may change roles of the server meanwhile, so this is repeated then
+    // Other test files may change roles of the server meanwhile, so this is repeated then.
     await until(async () => {
       const [otherRoles, version] = [await readRoles(role), await loadVersion(api)];
       await setIn("template1", ++kilobytes);
@@ -133,7 +133,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     );
     const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     const client = await db.connect();
-    // roles and settings belong to the whole server, so this is repeated if another test file has changed them
+    // Roles and settings belong to the whole server, so this is repeated if another test file has changed them.
     await until(async () => {
       const [roles, version] = [await readRoles(), await loadVersion(api)];
       for (let turn = 0; turn < 2; turn++) {
@@ -165,7 +165,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await db.query(
       "create table sea.late (id int); insert into sea.late values (7); grant select on sea.late to sea_anon",
     );
-    // the clock does not advance, so the request does not time out
+    // The clock does not advance, so the request does not time out.
     const answers = await Promise.all([api.get("/late"), api.get("/late"), api.get("/late")]);
     expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(3).fill([200, '[{"id":7}]']));
     vi.useRealTimers();

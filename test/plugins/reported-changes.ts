@@ -21,7 +21,7 @@ export const reportedChanges = (channel: string, reported: ReadonlySet<string>) 
           for (const [changed, { relations }] of watched) if (relations.has(relation)) changed(relation);
         },
         () => {
-          // notifications may have been lost, so every query runs once
+          // Notifications may have been lost, so every query runs once.
           if (isDeaf) setDeaf(false);
           else for (const changed of watched.keys()) changed();
         },

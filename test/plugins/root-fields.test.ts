@@ -420,7 +420,7 @@ describe("rejections", () => {
     ["an undeclared statement", "query_root", field({ statement: "none" }), 'no plugin declares the statement "none"'],
   ])("X-GQL-1 %s is rejected, and the plugin named", async (_, scope, rootField, message) => {
     expect(await readStartError(adding("careless", scope, () => ({ mine: rootField })))).toContain(
-      `plugin \\"careless\\" gives field \\"mine\\" of type \\"${scope === "row" ? "artist" : scope === "query_root" ? scope : "album_aggregate_fields"}\\": ${message.replaceAll('"', '\\"')}`,
+      `plugin \\"careless\\" adds the field \\"mine\\" of type \\"${scope === "row" ? "artist" : scope === "query_root" ? scope : "album_aggregate_fields"}\\": ${message.replaceAll('"', '\\"')}`,
     );
   });
 

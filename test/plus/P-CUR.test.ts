@@ -97,7 +97,7 @@ describe("pages of rows", () => {
     const forward = await walk("/buoy_log", `${base}&limit=5&cursor=`, "next");
     expect(forward.map(({ length }) => length)).toEqual([5, 5, 5, 5, 5, 5, 5, 5, 3]);
     expect(forward.flatMap(ids)).toEqual(expected);
-    // walks from the last page back to the first
+    // The loop walks from the last page back to the first.
     let last = `${base}&limit=5&cursor=`;
     for (
       let next: string | undefined = last;
@@ -271,7 +271,7 @@ describe("pages of rows", () => {
     expect(plan).toContain("Index Cond: (ROW(at, id) > ROW(9000, 27000))");
     expect(plan).toMatch(/Index (?:Only )?Scan using long_log_at_id_idx/);
     expect(plan).not.toContain("Rows Removed");
-    // two starts: the error depends on where the first term begins
+    // There are two starts: the error depends on where the first term begins.
     const mixedCursor = Buffer.from(JSON.stringify([2, "sea", "long_log", "at.desc,id", 0, "9000", "27000"])).toString(
       "base64url",
     );

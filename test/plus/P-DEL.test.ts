@@ -304,7 +304,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
       { id: 63 },
     ]);
     expect(await rest("reader", "/book?select=id&id=gt.60&order=id")).toEqual([{ id: 61 }, { id: 63 }]);
-    // a row can be deleted only once
+    // A row can be deleted only once.
     const secondDelete = await permissionsApi.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
       headers: { ...asAdmin(), prefer: "return=representation" },
     });

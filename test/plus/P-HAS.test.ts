@@ -62,7 +62,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
   const api = await start(folder);
   expect((await api.get("/v1/version")).status).toBe(200);
   expect(await run(api, "get_catalog_state")).toMatchObject({ cli_state: {}, console_state: {} });
-  // the command apply
+  // These requests belong to the command `apply`.
   const applyResult = await run(
     api,
     "replace_metadata",
@@ -76,12 +76,12 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
   expect(await api.gql("{ album(where: {id: {_eq: 3}}) { artist { name } } }")).toEqual({
     data: { album: [{ artist: { name: "Bjork" } }] },
   });
-  // the commands diff and export
+  // These requests belong to the commands `diff` and `export`.
   const exportResult = await run(api, "export_metadata", {}, { version: 2 });
   expect(exportResult.metadata).toEqual(EXPORT);
   expect(exportResult.resource_version).toBeGreaterThan(0);
   expect(await run(api, "export_metadata")).toEqual(EXPORT);
-  // the folder has the layout of the command line
+  // The folder has the layout of the command line.
   expect(await filesIn(folder)).toEqual([
     "databases/databases.yaml",
     "databases/default/tables/public_album.yaml",
@@ -93,7 +93,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
   expect(await readFile(join(folder, "databases/default/tables/tables.yaml"), "utf8")).toBe(
     '- "!include public_album.yaml"\n- "!include public_artist.yaml"\n',
   );
-  // a server that starts from it exports the same
+  // A server that starts from it exports the same.
   const restartedApi = await start(folder);
   expect(await run(restartedApi, "export_metadata", {}, { version: 2 })).toEqual(exportResult);
   expect(await run(restartedApi, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
@@ -335,7 +335,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
     });
   expect(await trackedTables()).toEqual(["album", "artist", "genre"]);
 
-  // a table to which another one refers stays, unless both are untracked
+  // A table to which another one refers stays, unless both are untracked.
   await run(api, "pg_create_object_relationship", {
     table: "album",
     name: "artist",
@@ -401,7 +401,7 @@ test("P-HAS-4 a command that does not match the database is rejected and changes
   expect(await run(api, "export_metadata", {}, { version: 2 })).toEqual(before);
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   expect(await api.gql("{ album_by_pk(id: 3) { id } }")).toEqual({ data: { album_by_pk: { id: 3 } } });
-  // the option allows it
+  // The option allows it.
   const lenient = await run(
     api,
     "replace_metadata",
@@ -421,7 +421,7 @@ test("P-HAS-4 a command that does not match the database is rejected and changes
     ["table", "table nowhere in source default"],
     ["select_permission", "select_permission r in table album in source default"],
   ]);
-  // other objects can still be added meanwhile
+  // Other objects can still be added meanwhile.
   expect(await run(api, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
   expect(await run(api, "drop_inconsistent_metadata")).toEqual(SUCCESS);
   expect(await run(api, "get_inconsistent_metadata")).toMatchObject({ is_consistent: true });
@@ -492,7 +492,7 @@ test("P-HAS-4 P-NAT-6 a native query that the database rejects, or with a name i
     code: "invalid-configuration",
   });
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
-  // this includes replacing all metadata, and changes of the database
+  // This includes replacing all metadata, and changes of the database.
   const native = (extraKeys: Entry): Entry =>
     buildMetadataDocument(
       [table("album")],
@@ -822,7 +822,7 @@ test("P-HAS-5 unchanged files keep their text, and no name leads out of the fold
     const rejection = await run(api, "replace_metadata", buildMetadataDocument([table("artist", { configuration })]));
     expect(rejection).toMatchObject({ code: "not-supported" });
   }
-  // the database does not accept the name
+  // The database does not accept the name.
   const nul = await run(api, "replace_metadata", {
     metadata: buildMetadataDocument([table("a\u0000b")]),
     allow_inconsistent_metadata: true,

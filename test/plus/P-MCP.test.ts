@@ -56,7 +56,7 @@ const captain = { authorization: `Bearer ${signToken({ role: "sea_captain" })}` 
 
 const connect = async (target: TestApi, headers: Record<string, string> = captain): Promise<Client> => {
   const client = new Client({ name: "test", version: "1.0.0" });
-  // both implement one protocol, but its types do not support exact optional properties
+  // Both implement one protocol, but its types do not support exact optional properties.
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), { requestInit: { headers } }) as never,
   );
@@ -177,7 +177,7 @@ describe("P-MCP-3 tools send requests to the REST surface as the caller", () => 
       { agent_id: 1, count: 2, sum_price: "3.50" },
       { agent_id: 2, count: 1, sum_price: 3 },
     ]);
-    // the most frequent first, by the function and by its name in the response
+    // The most frequent values come first, by the function and by its name in the response.
     for (const order of ["count().desc", "count.desc", "sum_price.desc"])
       expect(
         await fetchRows("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),

@@ -250,7 +250,7 @@ describe("rows ordered by distance, with an index", () => {
 });
 
 describe("other orders", () => {
-  test("P-NEA-1 the farthest rows, nulls, further terms and filters are accepted", async () => {
+  test("P-NEA-1 the farthest rows, nulls, other terms and filters are accepted", async () => {
     const far = await api.get('/spot?select=id&order=at.nearest("(0,0)").desc.nullslast,id&limit=1');
     expect(ids(far.json())).toEqual([4999]);
     const nulls = await api.get('/spot?select=id&order=at.nearest("(0,0)").nullsfirst&limit=1');

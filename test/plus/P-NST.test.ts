@@ -1061,7 +1061,7 @@ describe("beside other plugins", () => {
       },
     );
     const conventionApi = await startApi({ ...settings, metadata: convention });
-    // its metadata has no relationship
+    // Its metadata has no relationship.
     expect((await fetchSchema(conventionApi)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty(
       "_related",
     );

@@ -210,7 +210,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       "X-BUS-3 no subscriber misses the last change while the bus restarts",
       async () => {
         const lostCount = ({ output }: Machine): number => output().split("lost the bus").length - 1;
-        // a process that was killed before has a replacement
+        // A process that was killed before has a replacement.
         await until(
           async () => (await listeners?.(busPort, monitorPort)) === PROCESSES,
           "all processes listen to the bus",

@@ -80,7 +80,7 @@ interface RepeatingClient {
 
 /** Resolves when each client has sent a request after this call and finished it. */
 export const untilAllAsked = async (clients: readonly RepeatingClient[]): Promise<void> => {
-  // the pending request was sent before this call
+  // The pending request was sent before this call.
   const expected = clients.map(({ requestCounts }) => requestCounts.finishedCount + 2);
   await until(
     () => clients.every(({ requestCounts }, i) => requestCounts.finishedCount >= (expected[i] ?? 0)),

@@ -61,7 +61,7 @@ ${lines.join("\n")}
     port,
     program,
     upCount: async () => {
-      // relapi,s0,0,0,…,UP,…
+      // `relapi,s0,0,0,…,UP,…`
       const text = await (await fetch(`http://127.0.0.1:${statsPort}/stats;csv`)).text();
       return text.split("\n").filter((line) => /^relapi,s\d+,.*,UP,/.test(line)).length;
     },

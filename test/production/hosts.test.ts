@@ -9,7 +9,7 @@ import { createShop, keepAsking, createLog, startShop } from "./failures.ts";
 
 describe.skipIf(!hasPostgres)("several hosts", () => {
   test("R-HST-5 after the promotion of a standby no write is lost, reads and writes work, and live queries catch up", async () => {
-    // writes of the API wait for the first standby, writes of the test do not
+    // Writes of the API wait for the first standby, writes of the test do not.
     const primary = await startPrimary(["synchronous_standby_names = 'FIRST 1 (s1)'"]);
     await createShop(primary);
     const firstStandby = await startStandby(primary, "s1", ["synchronous_standby_names = ''"]);
@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
       (await firstStandby.query<{ label: string }>("select label from crate")).map(({ label }) => label),
     );
     expect([...acknowledgedLabels].filter((label) => !storedLabels.has(label))).toEqual([]);
-    // replication and notifications work again on the new primary
+    // Replication and notifications work again on the new primary.
     await until(async () => {
       const [row] = await firstStandby.query<{ n: number }>(
         "select count(*)::int as n from pg_stat_activity where application_name in ('relapi listener', 'relapi replication')",
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     }
     expect((await api.get("/crate?id=eq.1&select=n")).json()).toEqual([{ n: 3 }]);
     expect((await api.post("/crate", { body: '{"label":"x"}' })).status).toBe(405);
-    // the API checks again whether the server can listen by now
+    // The API checks again whether the server can listen by now.
     const attempts = (): number =>
       readFileSync(standby.logFile, "utf8").split("cannot execute LISTEN during recovery").length - 1;
     await until(() => attempts() > 1, "the api tries to listen a second time");
@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     expect(log.lines.filter(({ message }) => message.includes("no notifications"))).toHaveLength(1);
     expect(await primary.query("select 1 from pg_replication_slots")).toEqual([]);
     expect(await standby.query("select 1 from pg_replication_slots")).toEqual([]);
-    // a promoted standby is an ordinary server
+    // A promoted standby is an ordinary server.
     await standby.promote();
     await standby.query("create table public.later (id int); grant select on public.later to shop_anon");
     await until(async () => (await api.get("/later")).status === 200, "the api reads the schema again");

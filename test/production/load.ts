@@ -91,7 +91,7 @@ export const startLoad = (options: LoadOptions): Load => {
         lastFailureMs = Date.now();
         failures.push({ atMs: lastFailureMs, problem });
       }
-      // after an immediate rejection, the pause prevents ten thousand requests per second
+      // After an immediate rejection, the pause prevents ten thousand requests per second.
       const pause = problem === undefined ? pauseMs : Math.max(20, pauseMs);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }

@@ -35,10 +35,10 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
       const label = `${writer}-${i}`;
       const answer = await api.post("/crate", { body: JSON.stringify({ label }) });
       if (answer.status === 201) acknowledgedLabels.set(label, (acknowledgedLabels.get(label) ?? 0) + 1);
-      // the first attempt may have been committed, so the second one conflicts with it
+      // The first attempt may have been committed, so the second one conflicts with it.
       return answer.status === 409 ? { status: 200 } : answer;
     };
-    // a duplicate row is not detectable, so each request is sent once
+    // A duplicate row is not detectable, so each request is sent once.
     const entries = new Map<string, number>();
     const entry = keepAsking(async (i) => {
       const label = `e${i}`;
@@ -53,7 +53,7 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
       return { status: 200 };
     });
     const writes = ["a", "b"].map((writer) => keepAsking((i) => write(writer, i)));
-    // a pool of three has at most as many dead connections as a read may meet, and no request meets two rounds
+    // A pool of three has at most as many dead connections as a read may meet, and no request meets two rounds.
     for (let i = 0; i < 8; i++) {
       await untilAllAsked([...reads, ...writes, entry]);
       const [row] = await server.query<{ n: number }>(
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
     for (const requestCounts of ofReads) expect(requestCounts.failures).toEqual([]);
     for (const requestCounts of ofWrites) expect(requestCounts.failedTwiceCount).toBe(0);
     for (const requestCounts of ofWrites) for (const status of requestCounts.statuses.keys()) expect(status).toBe(503);
-    // every acknowledged row exists exactly once
+    // Every acknowledged row exists exactly once.
     const rows = await server.query<{ label: string }>("select label from crate");
     const storedLabels = new Set(rows.map(({ label }) => label));
     for (const label of acknowledgedLabels.keys()) expect(storedLabels.has(label)).toBe(true);
@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
       expect((await Promise.all([read(), ask(), read()])).map(({ status }) => status)).toEqual([200, 200, 200]);
     await server.query("update crate set n = n + 1 where id = 1");
     await socket.next((message) => message.payload?.data?.crate?.[0]?.n === 1);
-    // the listening connection and that of replication are replaced too
+    // The listening connection and that of replication are replaced too.
     await server.query("create table public.later (id int); grant select on public.later to shop_anon");
     await until(async () => {
       await server.query("notify pgrst");
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
         api.post("/crate", { body: JSON.stringify({ label: "swallowed" }) }),
       ]);
       for (const { status, text } of inside) expect(status, text).toBe(503);
-      // two attempts to reach the server, and one for the connection that the pool has not opened yet
+      // There are two attempts to reach the server, and one for the connection that the pool has not opened yet.
       expect(network.swallowedCount - before).toBeLessThanOrEqual(dbPool + 1);
       network.heal();
       expect((await ask("{ crate(where: { id: { _eq: 1 } }) { id } }")).json()).toEqual({
@@ -232,7 +232,7 @@ describe.skipIf(!hasPostgres)("rejected logins", () => {
     await until(() => rejections() > rejectionCount, "the connection for notifications is tried again");
     const errors = log.lines.slice(before).filter(({ level }) => level === "error");
     expect(errors.map(({ message }) => message)).toEqual(["the database rejects new connections"]);
-    // each lost connection is logged once
+    // Each lost connection is logged once.
     expect(log.lines.slice(before).filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(1);
     await server.query("alter role keyed password 'right'");
     expect((await api.get("/crate")).status).toBe(200);

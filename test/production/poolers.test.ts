@@ -154,7 +154,7 @@ const ask = async (api: TestApi, count: number, mark: string, litters = true): P
   const failures: string[] = [];
   await Promise.all(
     Array.from({ length: count }, async (_, n) => {
-      // the index is within the length
+      // The index is within the length.
       const failure = await (kinds[n % kinds.length] as (n: number) => Promise<string | undefined>)(n);
       if (failure !== undefined) failures.push(failure);
     }),
@@ -196,18 +196,18 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   });
 
   test("R-TX-15 no request fails if only errors reveal the pooler", async () => {
-    // like a pooler that forwards the process id of its first backend
+    // This is like a pooler that forwards the process id of its first backend.
     const otherPooler = await startPgBouncer(direct, { users: ["sea_login"] });
     const api = await start({ databaseUrl: otherPooler.through(direct), databasePooler: "session" });
     for (let turn = 0; turn < 4; turn++) {
-      // until it is detected, statements that a function prepares stay on their backend
+      // Until it is detected, statements that a function prepares stay on their backend.
       expect(await ask(api, turn === 0 ? 200 : 80, `late ${turn}`, turn > 0)).toEqual([]);
     }
     expect(logLines.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
   });
 
   test("R-TX-15 statements that a pooler has prepared on a backend for others are kept", async () => {
-    // PgBouncer from 1.21 on does this with max_prepared_statements: by the protocol, under its own names
+    // PgBouncer from 1.21 on does this with `max_prepared_statements`: by the protocol, under its own names.
     const ownPooler = await startPgBouncer(direct, { users: ["sea_login"], settings: ["default_pool_size = 1"] });
     await withClient(ownPooler.through(direct), async (client) => {
       const preparedQuery = { name: "PGBOUNCER_1", text: "select $1::int + 1 as n", values: [41] };
@@ -307,7 +307,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
 
 describe.skipIf(!canRun)("features that need a database session", () => {
   const DEAF = expect.stringContaining("set DATABASE_DIRECT_URL");
-  // warnings about missing features do not matter here
+  // Warnings about missing features do not matter here.
   const warnings = () => logLines.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
 
   test("R-SC-9 R-SC-10 a change of the schema through a pooler is noticed, with one warning", async () => {
@@ -344,7 +344,7 @@ describe.skipIf(!canRun)("features that need a database session", () => {
     });
     await db.query(sql);
     for (const databaseDirectUrl of [undefined, direct]) {
-      // if notifications do not arrive, polling would be too late
+      // If notifications do not arrive, polling would be too late.
       const api = await start(
         databaseDirectUrl === undefined
           ? { liveQueryInterval: 100 }
@@ -357,7 +357,7 @@ describe.skipIf(!canRun)("features that need a database session", () => {
         `subscription { pool_items(where: {name: {_like: "triggered%"}}, order_by: {id: desc}) { name } }`,
       );
       await socket.next();
-      // the source may be chosen only after the first change
+      // The source may be chosen only after the first change.
       for (const turn of [1, 2, 3]) {
         const name = `triggered ${databaseDirectUrl === undefined} ${turn}`;
         expect((await api.post("/items", { headers: clerk, body: { name } })).status).toBe(201);

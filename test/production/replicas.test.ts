@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     const { api, lines } = await start([standbys[0].place]);
     const patient = (await start([standbys[0].place], 3600)).api;
     await untilAnsweredBy(api, standbys[0]);
-    // without changes to replay, the replica never lags; the polls, 0.2 s apart, last longer than the allowed lag
+    // Without changes to replay, the replica never lags; the polls, 0.2 s apart, last longer than the allowed lag.
     const questions = new Set<string>();
     await until(async () => {
       const rows = await standbys[0].query<{ at: string }>(

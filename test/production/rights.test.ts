@@ -28,7 +28,7 @@ test.skipIf(!capabilities.realServer)(
     });
     try {
       expect((await api.get("/pebble")).status).toBe(200);
-      // a token whose role is unavailable affects no other caller
+      // A token whose role is unavailable affects no other caller.
       await api.get("/pebble", { headers: bearer({ role: otherRole }) });
       expect(lines.filter(({ level }) => level !== "info")).toEqual([]);
       await database.query(`revoke ${anon} from ${login}`);

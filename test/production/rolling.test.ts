@@ -31,7 +31,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
     DATABASE_URL: database.options.databaseUrl,
     ANON_ROLE: "sea_anon",
     DB_SCHEMAS: "public",
-    // much longer than HAProxy needs to detect a failed check
+    // The time is much longer than HAProxy needs to detect a failed check.
     SHUTDOWN_DELAY: "2",
     DB_POOL: "5",
     LOG_LEVEL: "error",

@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     await until(atStandbys, "reads are answered by the replicas again");
     expect((await server.ready())[1]).toBe("");
 
-    // the hosts are fixed at the start
+    // The hosts are fixed at the start.
     file.put(urlsWith("second").split(",")[0] ?? "");
     await until(async () => (await server.ready())[1] !== "", "/ready reports the file");
     expect(await server.ready()).toEqual([
@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
         /^secret files: DATABASE_REPLICA_URLS: .* contains 1 connection strings instead of 2 as at the start: restart the server to change their number; keeping the previous one\n$/,
       ),
     ]);
-    // a replica that has fallen behind is left out for a moment
+    // A replica that has fallen behind is left out for a moment.
     await until(atStandbys, "reads are answered by the replicas as before");
     expect(await server.stop()).toBe(0);
   });

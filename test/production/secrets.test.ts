@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
       const before = await sessions();
       await superuser.query("alter role api password 'second'");
       put("database", postgres.url.replace("postgres@", "api:second@"));
-      // old connections end as soon as they are idle, so later requests log in again
+      // Old connections end as soon as they are idle, so later requests log in again.
       await until(async () => {
         await superuser.query(
           "select pg_terminate_backend(pid) from pg_stat_activity where pid = any ($1) and state = 'idle'",
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     put("jwt", secretA);
     put("admin", "administrator-c");
     put("database", "nonsense");
-    // the other files are read at their own intervals
+    // The other files are read at their own intervals.
     const expectedProblem = /^secret files: DATABASE_URL: .*which does not contain a connection string.*\n$/;
     await until(async () => expectedProblem.test(await ready()), "/ready reports only the connection string");
     await until(

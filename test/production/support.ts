@@ -28,7 +28,7 @@ const find = (program: string): string | undefined =>
 
 export const has = (program: string): boolean => find(program) !== undefined;
 
-/** @throws Error if the program is not installed */
+/** Returns the path of a program. @throws Error if the program is not installed */
 export const getProgramPath = (program: string): string => {
   const path = find(program);
   if (path === undefined) throw new Error(`${program} is not installed`);

@@ -145,7 +145,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     files.put("root.pem", "new.pem");
     expect(await fetchStatus(server)).toBe(200); // existing connections stay open
 
-    // the correct procedure: both authorities are known while the server's certificate changes, so no request fails
+    // The correct procedure: both authorities are known while the server's certificate changes, so no request fails.
     files.put("root.pem", "old.pem", "new.pem");
     files.put("server.pem", "server-new.pem");
     files.put("server.key", "server-new.key");
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     await untilAllAsked([load]);
     expect(await load.stop()).toMatchObject({ failedCount: 0 });
 
-    // the authority of the server's certificate is removed
+    // The authority of the server's certificate is removed.
     files.put("root.pem", "old.pem");
     await reconnect("api");
     await until(async () => (await fetchStatus(server)) === 503, "requests are rejected");
@@ -164,7 +164,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     expect(server.output()).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
     expect((await server.ready())[0]).toBe(503);
 
-    // the authority is restored
+    // The authority is restored.
     files.put("root.pem", "new.pem");
     await until(isAnswered(server), "requests are answered");
     await until(async () => (await server.ready())[0] === 200, "the server is ready");
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     ].join("&");
     const server = await start("keyed", query);
     expect(await fetchStatus(server)).toBe(200);
-    // the database accepts only clients of the new authority
+    // The database accepts only clients of the new authority.
     files.put("clients.pem", "new.pem");
     await reconnect("keyed");
     await until(async () => (await fetchStatus(server)) === 503, "requests are rejected");

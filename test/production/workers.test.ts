@@ -100,12 +100,12 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
     for (let round = 1; round <= 8; round++) {
       const subscriber = watch(machine.port, 2);
       await until(() => subscriber.n() !== -1, "the first answer");
-      // each round begins at another moment of the interval
+      // Each round begins at another moment of the interval.
       await new Promise((resolve) => setTimeout(resolve, (round * 37) % 200));
       await place.sql.run("update seat set n = $1 where id = 2", [round]);
       await until(() => subscriber.n() === round, `change ${round}`);
       subscriber.close();
-      // some clients subscribe while the changes are still read, others afterwards
+      // Some clients subscribe while the changes are still read, others afterwards.
       if (round % 4 === 0) await until(async () => !(await isRead()), "the changes are not read any more");
     }
   });
@@ -148,7 +148,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
       const isQuiet = await startQuiet(machines, readLog);
       const subscribers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
       await until(() => subscribers.every((subscriber) => subscriber.n() !== -1), "the first answers");
-      // the source may be chosen only after the first change
+      // The source may be chosen only after the first change.
       for (const n of [3, 4, 5]) {
         await place.sql.run("update seat set n = $1 where id = 1", [n]);
         await until(() => subscribers.every((subscriber) => subscriber.n() === n), `change ${n}`);
@@ -156,7 +156,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
       for (const subscriber of subscribers) subscriber.close();
       expect(readLog()).toContain("update seat set n");
       await until(isQuiet, "the database receives no statement");
-      // this change has no subscriber
+      // This change has no subscriber.
       await place.sql.run("update seat set n = 6 where id = 1");
       expect(await isQuiet()).toBe(true);
       expect(await place.sql.run("select slot_name from pg_replication_slots")).toEqual([]);
@@ -227,7 +227,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     const rejection = await get(machine.port, undefined, rare);
     expect(rejection.status).toBe(429);
     expect(Number(rejection.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    // the bucket refills
+    // The bucket refills.
     const statuses = (count: number): Promise<readonly number[]> =>
       Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
     await until(async () => (await statuses(30)).includes(429), "a bucket is empty");
@@ -262,7 +262,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     await until(async () => (await readFigures()).answering === 2, "both workers answer");
     for (let i = 0; i < 20; i++) expect((await get(machine.port)).status).toBe(200);
     await untilFiguresAre(allFigures, "the figures of both workers");
-    // the first worker has the admin listener
+    // The first worker has the admin listener.
     const second = readChildren(machine.pid).find((pid) =>
       readFileSync(`/proc/${pid}/environ`, "utf8").includes("RELAPI_WORKER=2"),
     ) as number;
@@ -273,7 +273,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     );
     process.kill(second, "SIGCONT");
     await untilFiguresAre(allFigures, "the figures of both workers again");
-    // the counts also stay when a worker is replaced
+    // The counts also stay when a worker is replaced.
     process.kill(second, "SIGKILL");
     await until(async () => {
       const { answering, requests, timed } = await readFigures();
@@ -317,13 +317,13 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     expectOneBucket(await countSuccesses(machines, 30), machines, lateAtStart);
     const lateBefore = lateCount(machines);
     await redis.stop("SIGKILL");
-    // each worker detects it by a request
+    // Each worker detects it by a request.
     await until(async () => {
       for (const machine of machines) await get(machine.port, undefined, busy);
       return machines.every((machine) => isAlone(machine));
     }, "both machines count for themselves");
     const localCount = await countSuccesses(machines, 60);
-    // a process that has counted locally before has used part of its bucket
+    // A process that has counted locally before has used part of its bucket.
     expect(localCount).toBeLessThanOrEqual(2 * BURST);
     if (lateBefore === 0) expect(localCount).toBe(2 * BURST);
     await startRedis(port);
@@ -332,9 +332,9 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
       expect(machine.output()).toContain("rate limits are counted in Redis again");
       expect(isAlone(machine)).toBe(false);
     }
-    // an empty Redis means full buckets, shared by both
+    // An empty Redis means full buckets, shared by both.
     expectOneBucket(await countSuccesses(machines, 30), machines, lateCount(machines));
-    // operations of a socket do not wait for Redis: the first runs on credit, then the bucket is known to be empty
+    // Operations of a socket do not wait for Redis: the first runs on credit, then the bucket is known to be empty.
     const newMachine = await start();
     const first = watch(newMachine.port, 1);
     await until(() => first.n() !== -1, "the first operation runs");

@@ -356,7 +356,7 @@ cases(api, [
       { name: "Leith", voyages: [{ max: 853 }] },
     ],
   },
-  // orders of groups
+  // Orders of groups.
   ...(
     [
       [

@@ -328,7 +328,7 @@ describe("keys of other kinds", () => {
   test("R-AUT-3 G-AUTH-11 keys are fetched from an address, and requests wait for the first fetch", async () => {
     const port = await startHttpServer(
       (_request, response) =>
-        // the response is sent after the first requests are pending
+        // The response is sent after the first requests are pending.
         void setTimeout(() => response.end(JSON.stringify({ keys: [jwk(rsa.publicKey, "r")] })), 300),
     );
     const jwk_url = `http://127.0.0.1:${port}/`;
@@ -358,7 +358,7 @@ describe("keys of other kinds", () => {
 });
 
 describe("times", () => {
-  // the clock stands still, so that on a slow machine a time slightly ahead does not pass
+  // The clock stands still, so that on a slow machine a time slightly ahead does not pass.
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
   testClaims("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: nowSeconds() + 60 }));

@@ -16,7 +16,7 @@ const json = { "content-type": "application/json", ...representation };
 const bad = (message: string): Record<string, unknown> => ({ code: "PGRST102", details: null, hint: null, message });
 
 cases(api, [
-  // types
+  // Types.
   {
     title: "R-BODY-1 a body without a content type is read as JSON",
     request: "POST /ports?select=name",
@@ -87,7 +87,7 @@ cases(api, [
     answer: [],
   },
 
-  // JSON
+  // JSON.
   {
     title: "R-BODY-2 a single object is one row",
     request: "POST /ports?select=name",
@@ -194,7 +194,7 @@ cases(api, [
     answer: bad("Empty or invalid json"),
   },
 
-  // the text of values
+  // The text of values.
   {
     title: "R-BODY-3 numbers keep their digits",
     request: "POST /kinds?select=c_bigint,c_numeric",
@@ -245,7 +245,7 @@ cases(api, [
     answer: [{ specs: { a: [1, { b: null }] } }],
   },
 
-  // columns
+  // Columns.
   {
     title: "R-BODY-4 keys that columns does not list are ignored",
     request: "POST /vessels?columns=name&select=name,tonnage",
@@ -321,7 +321,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST100"),
   },
 
-  // names
+  // Names.
   {
     title: "R-BODY-5 a key that is not a column of the relation is rejected",
     request: "POST /vessels",
@@ -361,7 +361,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST204"),
   },
 
-  // CSV
+  // CSV.
   {
     title: "R-BODY-6 CSV gives rows with the column names of its first line",
     request: "POST /vessels?select=name,tonnage",
@@ -481,7 +481,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("22P02"),
   },
 
-  // forms
+  // Forms.
   {
     title: "R-BODY-7 a form gives one row of text values",
     request: "POST /vessels?select=name,tonnage",
@@ -553,7 +553,7 @@ cases(api, [
     answer: [{ vessel_id: null }],
   },
 
-  // texts of the CSV reader
+  // Texts of the CSV reader.
   {
     title: "R-BODY-8 an empty CSV body is a parse error",
     request: "POST /ports",
@@ -616,7 +616,7 @@ test("R-BODY-2 a list with one changed byte is accepted exactly if it is valid J
           const [first, ...rest] = JSON.parse(body).map((row: object) => JSON.stringify(Object.keys(row).sort()));
           isList = rest.every((keys: string) => keys === first);
         } catch {
-          // the body is not JSON
+          // The body is not JSON.
         }
         const answer = await api.post("/nowhere", { headers: json, body });
         expect([body.trimEnd(), answer.json().code]).toEqual([body.trimEnd(), isList ? "PGRST205" : "PGRST102"]);
@@ -637,7 +637,7 @@ test("R-BODY-2 the keys that relapi finds are those of the document in any notat
       const body = JSON.stringify(value, null, indent).padEnd(length);
       const answer = await api.post("/nowhere", { headers: json, body });
       const [first, ...rest] = value.map((row) => JSON.stringify(Object.keys(row).sort()));
-      // the relation does not exist, which is reported only if the body was valid
+      // The relation does not exist, which is reported only if the body was valid.
       expect(answer.json().code).toBe(rest.every((set) => set === first) ? "PGRST205" : "PGRST102");
     }),
     { numRuns: 150 },

@@ -144,7 +144,7 @@ describe("a plugin that replaces the target or the exchange", () => {
 });
 
 describe("a request similar to an earlier one", async () => {
-  // a read that cannot join others looks its transaction up again
+  // A read that cannot join others looks its transaction up again.
   const api = await startWithContext({ maxCoalescedReads: 1 });
   const headers = { "x-session-admin-secret": null };
   const query = "query($id: Int!) { sea_ports(where: { id: { _eq: $id } }) { name } }";

@@ -205,12 +205,12 @@ describe("fields as PostgreSQL finds them", async () => {
       answer: [{ dog: { label: "L:rex" } }],
     },
     {
-      title: "R-CMP-1 a function with defaults for further parameters is a computed field",
+      title: "R-CMP-1 a function with defaults for other parameters is a computed field",
       request: "GET /dog?select=shout&shout=eq.REX!",
       answer: [{ shout: "REX!" }],
     },
     {
-      title: "R-CMP-1 a function that requires further parameters is not a computed field",
+      title: "R-CMP-1 a function that requires other parameters is not a computed field",
       request: "GET /dog?select=needy",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),

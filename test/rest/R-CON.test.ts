@@ -103,7 +103,7 @@ describe("R-CON-1 the client library postgrest-js", async () => {
     dbSchemas: ["sea", "land"],
     compatMode: false,
   });
-  // its types require a generated description of the schema
+  // Its types require a generated description of the schema.
   const connect = (headers = {}): any => new PostgrestClient(`${liveApi.url}/api`, { headers }).schema("sea");
   const client = connect();
 
@@ -198,7 +198,7 @@ describe("R-CON-1 the client library postgrest-js", async () => {
       .upsert({ id: 301, name: "Other" }, { ignoreDuplicates: true })
       .select();
     expect(ignoreResult.data).toEqual([]);
-    // rows have different keys, so the library lists the columns itself
+    // Rows have different keys, so the library lists the columns itself.
     const mixedResult = await client
       .from("ports")
       .insert(

@@ -116,6 +116,6 @@ test("R-FMT-1 the body of a read is the text that PostgreSQL prints", async () =
   const [row] = await api.sql(
     `select coalesce(json_agg(t), '[]')::text as body from (select * from sea.kinds order by id) t`,
   );
-  // both the statement and the request use the server's time zone
+  // Both the statement and the request use the server's time zone.
   expect((await api.get("/kinds?order=id")).text).toBe(row?.["body"]);
 });

@@ -121,7 +121,7 @@ test("R-GUC-4 a write is committed although its response settings are invalid", 
   await api.reload();
   const answer = await api.post("/shouts", { body: { id: 1 } });
   expect(answer.status).toBe(500);
-  // the status is validated first
+  // The status is validated first.
   expect(answer.json()).toEqual(badStatus);
   expect((await api.get("/shouts")).json()).toEqual([{ id: 1 }]);
 });

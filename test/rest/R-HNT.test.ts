@@ -114,7 +114,7 @@ describe("parameters", () => {
     await api.reload();
     const hint = async (query: string): Promise<unknown> => (await api.get(`/api/books?${query}`)).json().hint;
     expect(await hint("page=2")).toBe("A filter has an operator: perhaps you meant page=eq.2");
-    // a hidden column counts as missing
+    // A hidden column counts as missing.
     expect(await hint("sort=id")).toBe(ORDER);
     expect(await hint("hiden_page=1")).not.toContain("hidden_page");
     await api.sql("drop table sea.books");
@@ -182,7 +182,7 @@ describe("names", () => {
   test("R-HNT-3 the hint names the value of an enum near a misspelt one", async () => {
     const { hint, code } = (await api.get("/api/certificates?rating=eq.mastr")).json();
     expect([code, hint]).toEqual(["22P02", "Perhaps you meant 'master'"]);
-    // the description leaves out an enum without visible columns
+    // The description leaves out an enum without visible columns.
     await api.sql("create type sea.mood as enum ('happy', 'sad'); create table sea.moods (id int, mood sea.mood)");
     await api.sql("grant select (id) on sea.moods to sea_anon");
     await api.reload();

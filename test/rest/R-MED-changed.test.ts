@@ -173,7 +173,7 @@ const expectEmbeds = async (name: string, storedRow: Row, names: readonly string
   expect(JSON.parse(json.replaceAll('""', '"'))).toEqual(wholeRow);
   for (const { type, read } of MEDIA) {
     const spread = await ask(`n,...${name}(*)`, type);
-    // a removed column cannot be read under its name
+    // A removed column cannot be read under its name.
     if (spread.status === 400) expect(spread.json().code).toBe("42703");
     else
       for (const [column, value] of read(spread.text).flat())
@@ -183,7 +183,7 @@ const expectEmbeds = async (name: string, storedRow: Row, names: readonly string
 
 test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its own name", async (change) => {
   const { name, sql, names } = change;
-  // the second use prepares the statement
+  // The second use prepares the statement.
   for (let turn = 0; turn < 2; turn++)
     for (const { send } of OF_TABLES)
       for (const { type } of MEDIA) expect((await send(name, type)).status).toBeLessThan(300);
@@ -209,7 +209,7 @@ test("R-MED-2 CSV of a function has the columns of its JSON, even after the colu
     (await api.get("/rpc/all_returned", { headers: { accept } })).text;
   const expectSame = async (): Promise<void> =>
     expect(fromCsv(await fetchText("text/csv"))).toEqual(fromJson(await fetchText("application/json")));
-  // prepared statements keep the columns that the function returned then
+  // Prepared statements keep the columns that the function returned then.
   for (let turn = 0; turn < 2; turn++) await expectSame();
   for (const change of ["drop column nick", "add column zip text default '9'", "rename column phone to nick"]) {
     await db.query(`alter table changing.returned ${change}`);

@@ -23,7 +23,7 @@ const jsonType = { "Content-Type": "application/json; charset=utf-8" };
 const csvType = { "Content-Type": "text/csv; charset=utf-8" };
 
 cases(api, [
-  // negotiation
+  // Negotiation.
   {
     title: "R-MED-1 a request without Accept gets JSON",
     request: "GET /ports?select=id&id=eq.1",
@@ -112,7 +112,7 @@ cases(api, [
     status: 406,
   },
 
-  // one object
+  // One object.
   {
     title: "R-MED-1 the object type returns the only row",
     request: "GET /ports?id=eq.1",
@@ -173,7 +173,7 @@ cases(api, [
     bytes: "[]",
   },
 
-  // CSV
+  // CSV.
   {
     title: "R-MED-2 CSV has a header line and a line for each row",
     request: "GET /vessels?select=id,name&order=id",
@@ -250,7 +250,7 @@ cases(api, [
     bytes: "select,from,group\n1,f,g",
   },
 
-  // negotiation without a body
+  // Negotiation without a body.
   {
     title: "R-MED-3 a write without a representation rejects an unknown type",
     request: "POST /ports",
@@ -290,7 +290,7 @@ cases(api, [
     status: 406,
   },
 
-  // handlers of the database
+  // Handlers of the database.
   {
     title: "R-MED-4 R-MED-4a an aggregate over the rows of a relation is a handler for a media type",
     request: "GET /notices?order=id",
@@ -501,7 +501,7 @@ cases(api, [
     answer: noMediaTypeError("text/plain"),
   },
 
-  // execution plans are disabled
+  // Execution plans are disabled.
   {
     title: "R-MED-7 if the setting is off, the plan type is unknown",
     request: "GET /ports",
@@ -717,7 +717,7 @@ test.skipIf(geo === undefined)(
   "R-MED-1 R-SEL-5 GeoJSON has a feature per row, with empty names as keys of its properties",
   async () => {
     const headers = { accept: "application/geo+json", "x-session-admin-secret": "admin-secret-of-the-tests" };
-    // the test is skipped if `geo` is undefined
+    // The test is skipped if `geo` is undefined.
     const answer = await geo!.get("/spots?select=id,at&order=id&limit=1", { headers });
     expect(answer.headers["content-type"]).toBe("application/geo+json; charset=utf-8");
     const body = answer.json();

@@ -256,7 +256,7 @@ test("R-OAS-1 the document lists the operations of a relation", () => {
   });
   expect(Object.keys(document.paths["/all_names"])).toEqual(["get"]);
   expect(Object.keys(document.paths["/port_tonnage"])).toEqual(["get"]);
-  // a view that is insertable in one way supports all three
+  // A view that is insertable in one way supports all three.
   expect(Object.keys(document.paths["/vessel_intake"])).toEqual(["get", "post", "patch", "delete"]);
 });
 
@@ -393,9 +393,9 @@ test("R-OAS-4 columns have the types of OpenAPI", () => {
   });
   expect(document.definitions.certificates.properties.rating.enum).toEqual(["ordinary", "able", "master"]);
   expect(document.definitions.certificates.properties.note.maxLength).toBe(20);
-  // domains over pg_catalog show their base type
+  // Domains over pg_catalog show their base type.
   expect(document.definitions.beacons.properties.name).toMatchObject({ type: "string", format: "character varying" });
-  // a cast to json may return values of any type
+  // A cast to json may return values of any type.
   expect(document.definitions.paints.properties.shade).toEqual({ format: "integer" });
 });
 
@@ -466,7 +466,7 @@ test("R-OAS-1 settings add a security scheme and the address of a proxy", async 
 });
 
 test("R-OAS-1 a validator and a client generator accept the document", async () => {
-  // the rules require parameters with duplicate or unusual names, which generators cannot name
+  // The rules require parameters with duplicate or unusual names, which generators cannot name.
   await api.sql(`drop table sea."order", sea."مو", sea."Deck Plans", sea.t, sea.pennant; drop function sea.quoted`);
   await api.reload();
   const text = (await api.get("/api")).text;
@@ -614,7 +614,7 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
   expect((await ownApi.get("/rpc/take_one?a=x")).json().message).toBe(
     "Could not choose the best candidate function between: sea.take_one(a => character), sea.take_one(a => bit[])",
   );
-  // casts still use types without a length
+  // Casts still use types without a length.
   expect((await ownApi.get("/rpc/take_lengths?a=abc&b=10101&c=x&d=y&e=1&f={abc}&g={101}&h=abcd&i={ab}")).json()).toBe(
     1,
   );

@@ -225,7 +225,7 @@ test("R-PIPE-1 a request that is rejected early takes no connection", async () =
   const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
   const singleApi = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, parts: [reader] });
   await until(async () => (await singleApi.get("/vessels?limit=1")).status === 200, "the one connection is open");
-  // the database is busy, but requests without a statement are still answered
+  // The database is busy, but requests without a statement are still answered.
   const unlock = await lockTable(api.database, "sea.logbook");
   const busy = singleApi.get("/logbook?limit=1");
   await until(() => counters!.get("pool-available") === 0, "the one connection is taken");

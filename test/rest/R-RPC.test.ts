@@ -26,7 +26,7 @@ const notFound = (message: string, details: string, hint: string | null = null) 
 });
 
 cases(api, [
-  // callable functions
+  // Callable functions.
   { title: "R-RPC-1 GET calls a function", request: "GET /rpc/add_numbers?a=1&b=2", status: 200, bytes: "3" },
   {
     title: "R-RPC-1 POST calls a function",
@@ -103,7 +103,7 @@ cases(api, [
     answer: { code: "PGRST101", details: null, hint: null, message: "Cannot use the PATCH method on RPC" },
   },
 
-  // arguments
+  // Arguments.
   {
     title: "R-RPC-2 a parameter with an operator is a filter, and any other is an argument",
     request: "GET /rpc/vessels_of?port=1&tonnage=gt.500&select=name,ports(name)",
@@ -312,7 +312,7 @@ cases(api, [
     bytes: '"Ahoy, b"',
   },
 
-  // the raw body
+  // The raw body.
   {
     title: "R-RPC-6 a json parameter gets the raw body",
     request: "POST /rpc/raw_json",
@@ -411,7 +411,7 @@ cases(api, [
     check: code("PGRST102"),
   },
 
-  // the overload
+  // The overload.
   {
     title: "R-RPC-7 the names of the arguments choose the overload",
     request: "GET /rpc/find?word=a&port=1&select=name",
@@ -584,7 +584,7 @@ cases(api, [
     check: code("PGRST202"),
   },
 
-  // results
+  // Results.
   {
     title: "R-RPC-11 a function's rows accept select, embeds, order and limit",
     request: "GET /rpc/all_vessels?select=id,name,ports(name)&order=name.desc&limit=2",
@@ -888,7 +888,7 @@ cases(api, [
     answer: noRelationship("record", "ports", "Perhaps you meant 'repairs' instead of 'record'."),
   },
 
-  // transactions
+  // Transactions.
   {
     title: "R-RPC-15 a function that writes is rejected by GET",
     request: "GET /rpc/next_number",
@@ -939,7 +939,7 @@ cases(api, [
     bytes: '"repeatable read"',
   },
 
-  // preferences
+  // Preferences.
   {
     title: "R-PRF-5 a call that returns more rows than max-affected is rejected",
     request: "POST /rpc/ring",

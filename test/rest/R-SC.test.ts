@@ -18,7 +18,7 @@ test("R-SC-1 every kind of relation is served, and partitions are not", async ()
 });
 
 test("R-SC-1 R-SC-1b the model contains relations that the caller may not read", async () => {
-  // a relation unknown to the cache would cause PGRST205
+  // A relation unknown to the cache would cause PGRST205.
   expect(await code(api, "/payroll")).toBe("42501");
 });
 
@@ -116,7 +116,7 @@ test("R-SC-4 the old model serves during a reload and after a failed one", async
   const reload = ownApi.reload();
   await hasBegun;
   expect(ownApi.relApi.model().version).toBe(version);
-  // the embedded database has one connection, which the load occupies
+  // The embedded database has one connection, which the load occupies.
   if (capabilities.realServer) expect((await ownApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   mode = "fine";
   goOn();

@@ -10,7 +10,7 @@ const LONG_NAME = "long_names_of_things_that_fill_the_identifier_limit_to_the_en
 const code = (expected: string) => (answer: Answer) => expect(answer.json().code).toBe(expected);
 
 cases(api, [
-  // names
+  // Names.
   {
     title: "R-SQL-0 a table may have columns named like the aliases of the statement",
     request: "GET /t",
@@ -123,7 +123,7 @@ cases(api, [
     ],
   },
 
-  // the envelope
+  // The envelope.
   {
     title: "R-SQL-1 one statement returns the body, the total, the status and headers of a write",
     request: "POST /bells?select=rung",
@@ -142,7 +142,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-0/3" },
   },
 
-  // bodies
+  // Bodies.
   { title: "R-SQL-2 a read without rows returns an empty array", request: "GET /vessels?id=eq.0", bytes: "[]" },
   {
     title: "R-SQL-2 the object media type returns an object",
@@ -175,7 +175,7 @@ cases(api, [
     bytes: "",
   },
 
-  // select items
+  // Select items.
   {
     title: "R-SQL-3 select accepts casts, JSON paths and array indexes",
     request: "GET /vessels?select=t:tonnage::text,specs->engine->>kw,specs->tags->0,flags->1&id=eq.1",
@@ -187,7 +187,7 @@ cases(api, [
     bytes: '[{"shade":"#0000ff"}]',
   },
 
-  // embeds
+  // Embeds.
   {
     title: "R-SQL-4 a to-one embed is an object, exact to the byte",
     request: "GET /vessels?select=id,ports(name)&order=id&limit=1",
@@ -254,7 +254,7 @@ cases(api, [
     answer: [{ peers: [{ id: 2 }, { id: 3 }, { id: 4 }] }],
   },
 
-  // filters
+  // Filters.
   {
     title: "R-SQL-9 a filter value has the type of its column",
     request: "GET /vessels?tonnage=eq.x",
@@ -278,7 +278,7 @@ cases(api, [
     answer: [{ id: 1 }],
   },
 
-  // counts
+  // Counts.
   {
     title: "R-SQL-10 an exact count regards inner embeds",
     request: "GET /ports?select=id,vessels!inner(id)&limit=1",
@@ -298,7 +298,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-1/2" },
   },
 
-  // writes
+  // Writes.
   {
     title: "R-SQL-11 an inserted object is read with the declared types of its columns",
     request: "POST /kinds?select=c_varchar,c_char,c_bit,c_int_list",
@@ -395,7 +395,7 @@ cases(api, [
     answer: [{ rank: "captain", sailors: { name: "Ada" } }],
   },
 
-  // calls
+  // Calls.
   {
     title: "R-SQL-14 named arguments of a call are read with their types",
     request: "GET /rpc/add_numbers?b=2&a=40",
@@ -419,7 +419,7 @@ cases(api, [
     bytes: "3",
   },
 
-  // group by
+  // Group by.
   {
     title: "R-SQL-15 aliases, casts, embeds and spreads are group terms",
     request:

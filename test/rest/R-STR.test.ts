@@ -154,7 +154,7 @@ describe("the same response with and without streaming", () => {
   });
 
   test("R-STR-2 middleware that compresses receives the body in pieces", async () => {
-    // like `compression`, this passes the body through another stream
+    // This passes the body through another stream, like `compression`.
     const port = await startHttpServer((request, response) => {
       const gzip = createGzip();
       const { write, end, writeHead } = response;
@@ -204,7 +204,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-3 the database waits for a client that does not read, and the client later receives everything", async () => {
     const clients = [ask(api.port, "/long"), ask(api.port, "/long"), ask(api.port, "/long")];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // data without backpressure would have arrived before these other long responses are complete
+    // Data without backpressure would have arrived before these other long responses are complete.
     for (let i = 0; i < 3; i++) expect((await api.get("/crate?order=id")).status).toBe(200);
     const figures = await api.metrics();
     expect(figures["relapi_streams_waiting"]).toBe(3);
@@ -227,7 +227,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     await untilRead(receivedBytes);
   });
 
-  test("R-STR-3 further requests on the connection of a streamed answer are answered in turn", async () => {
+  test("R-STR-3 later requests on the connection of a streamed answer are answered in turn", async () => {
     const { socket, receivedBytes } = ask(api.port, "/long");
     socket.write("GET /crate?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     let end = "";

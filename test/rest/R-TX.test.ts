@@ -10,7 +10,7 @@ const setting = (name: string): string => `GET /rpc/setting?name=${name}`;
 const clerk = bearer({ role: "sea_clerk", sub: "bo" });
 
 cases(api, [
-  // settings that SQL can read in the transaction of the request
+  // Settings that SQL can read in the transaction of the request.
   {
     title: "R-TX-1 the search path has the schema of the request, then the extra search path",
     request: setting("search_path"),
@@ -162,7 +162,7 @@ cases(api, [
     status: 500,
   },
 
-  // the pre-request function
+  // The pre-request function.
   {
     title: "R-TX-7 an error of the pre-request function is the response",
     request: "GET /ports",
@@ -230,7 +230,7 @@ cases(api, [
 ]);
 
 test("R-TX-6 no setting of a request survives on the connection", async () => {
-  // a single connection serves all these requests
+  // A single connection serves all these requests.
   expect((await api.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
   expect((await api.get("/rpc/setting?name=app.desk")).json() ?? "").toBe("");
   expect((await api.get("/rpc/setting?name=statement_timeout")).json()).not.toBe("5s");

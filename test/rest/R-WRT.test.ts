@@ -12,7 +12,7 @@ const rollback = rolledBack();
 const noBody = { "Content-Type": null, "Content-Profile": null } as const;
 
 cases(api, [
-  // statuses and headers by method and preference
+  // Statuses and headers by method and preference.
   {
     title: "R-WRT-1 POST without a preference for its return has no body",
     request: "POST /ports",
@@ -161,7 +161,7 @@ cases(api, [
     status: 400,
   },
 
-  // Location
+  // The header Location.
   {
     title: "R-WRT-2 Location names the key of the created row",
     request: "POST /ports",
@@ -255,7 +255,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
 
-  // representation
+  // Representation.
   {
     title: "R-WRT-3 a representation may contain embeds",
     request: "POST /vessels?select=name,ports(name)",
@@ -335,7 +335,7 @@ cases(api, [
     answer: [{ label: "Ariel #1", heavy: false }],
   },
 
-  // RETURNING
+  // Returned columns.
   {
     title: "R-WRT-4 a role with only INSERT may write without a representation",
     request: "POST /ports",
@@ -379,7 +379,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42501"),
   },
 
-  // writable relations
+  // Writable relations.
   {
     title: "R-WRT-5 an updatable view can be updated",
     request: "PATCH /fleet_names?id=eq.1",
@@ -419,7 +419,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("55000"),
   },
 
-  // the object type
+  // The object type.
   {
     title: "R-WRT-6 the object type accepts a write of one row",
     request: "PATCH /vessels?id=eq.1&select=name",

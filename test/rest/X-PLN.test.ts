@@ -80,7 +80,7 @@ const call = async (name: string, body: string): Promise<string> => {
 };
 
 describe("X-PLN-8 arguments of a JSON body are read from the body's text", () => {
-  // the database parses an array, but values of an object are bound one by one
+  // The database parses an array, but values of an object are bound one by one.
   test.each(TYPES.map((type, i) => [type, i] as const))("X-PLN-8 %s", async (_, i) => {
     for (const value of VALUES) {
       for (const name of [`plain_${i}`, `plain_rows_${i}`]) {

@@ -55,7 +55,7 @@ test("R-LIM-9 R-LIM-9a a statement_timeout of the role, the database or a functi
   };
   const [{ name } = { name: "" }] = await api.sql<{ name: string }>("select current_database() as name");
   expect(await with_(`alter role ${role} set statement_timeout = '44s'`, `alter role ${role} reset all`)).toBe("44s");
-  // PostgreSQL ignores it on a switch of roles, but this setting expresses it
+  // PostgreSQL ignores it on a switch of roles, but this setting expresses it.
   expect(
     await with_(
       `alter role ${role} in database "${name}" set statement_timeout = '44s'`,
@@ -114,7 +114,7 @@ test.skipIf(!capabilities.realServer)(
       {},
       { configuration: {} },
     );
-    // with metadata permissions, the statement runs as the login role
+    // With metadata permissions, the statement runs as the login role.
     const byMetadata = await start({ anonStatementTimeout: 1, metadata });
     for (const testApi of [api, byMetadata]) {
       const answer = await testApi.post("/v1/graphql", { body: document });
@@ -130,7 +130,7 @@ test.skipIf(!capabilities.realServer)(
         },
       ]);
     }
-    // the limit in the metadata's api_limits takes precedence, whether it is longer or shorter
+    // The limit in the metadata's api_limits takes precedence, whether it is longer or shorter.
     const limitedApi = await start({
       anonStatementTimeout: 1,
       metadata: { ...metadata, api_limits: { time_limit: { global: 2 } } },
@@ -153,7 +153,7 @@ test.skipIf(!capabilities.realServer)(
       id: "slow",
       payload: { errors: [{ extensions: { code: "time-limit-exceeded" } }] },
     });
-    // the clock stands still, so that the pause never ends
+    // The clock stands still, so that the pause never ends.
     const real = performance.now.bind(performance);
     let nowMs = real();
     const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);

@@ -234,7 +234,7 @@ describe("rates", async () => {
     rateLimits: { "*": 2 },
     rateLimitBy: ["address", "x-session-user-id", "sub"],
   });
-  // the clock by which buckets refill, in whole milliseconds, so that sums are exact
+  // The buckets refill by this clock, in whole milliseconds, so that sums are exact.
   let nowMs = Math.ceil(performance.now());
   const clock = vi.spyOn(performance, "now");
   beforeAll(() => void clock.mockImplementation(() => nowMs));

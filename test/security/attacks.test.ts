@@ -694,7 +694,7 @@ describe("credentials over a socket", () => {
     ["__proto__", JSON.parse('{"headers":{"__proto__":{"x-session-admin-secret":"x"}}}'), 4400],
     ["lines in a value", { headers: { ...acting, "X-Session-User-Id": "a\r\nX-Session-Role: admin" } }, "music_reader"],
     ["NUL in a value", { headers: { ...acting, "X-Session-User-Id": "a\u0000b" } }, "data-exception"],
-    // roles that do not exist have no schema
+    // Roles that do not exist have no schema.
     ["lines in a role", { headers: { ...acting, "X-Session-Role": "music_reader\r\n" } }, "validation-failed"],
   ])("G-WS-1 G-AUTH-6 connection_init has the expected role or is rejected: %s", async (_title, payload, outcome) => {
     expect(await fetchRole(payload)).toBe(outcome);

@@ -867,7 +867,7 @@ describe("requests that are not valid HTTP", () => {
     test(`R-BND-10a http: ${title} is rejected, and the connection ended`, async () =>
       expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
 
-  test("R-BND-10a http: headers larger than Node accepts", async () => {
+  test("R-BND-10a http: headers larger than Node accepts are rejected", async () => {
     expect(await answerTo(`GET /ports HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 /,
     );

@@ -96,7 +96,7 @@ describe("the size of results", () => {
       code: "PGRSTX01",
       details: null,
       hint: null,
-      message: "The answer of the database is larger than 1048576 bytes (MAX_RESULT_BYTES)",
+      message: "The database response exceeds 1048576 bytes (MAX_RESULT_BYTES)",
     };
     const answers = await Promise.all([
       api.get("/long?select=t&id=in.(1,2)"),
@@ -237,7 +237,7 @@ describe("unread responses", () => {
     const turnClock = takeClock();
     const stuckClients = [openPaused(api), openPaused(api)];
     const slowClient = openPaused(api);
-    // the client reads every three seconds, and enough for the system to accept more bytes from the server
+    // The client reads every three seconds, and enough for the system to accept more bytes from the server.
     for (let expectedLength = 4 * MIB; expectedLength < 16_000_000; expectedLength += 4 * MIB) {
       slowClient.socket.resume();
       await until(() => slowClient.received().length >= expectedLength, "a piece of the answer");
@@ -564,7 +564,7 @@ describe("several request bodies", () => {
         body: gzipSync(call(bytes)),
       });
     expect((await send("/rpc/size", 2_000_000)).text).toBe("2000000");
-    // sends most of a body and then stops
+    // This client sends most of a body and then stops.
     const unfinishedRequest = open(
       api.port,
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
@@ -577,7 +577,7 @@ describe("several request bodies", () => {
         code: "PGRST102",
         details: null,
         hint: null,
-        message: "The bodies of requests without an answer are larger than 1000000 bytes together",
+        message: "Pending request bodies exceed 1000000 bytes in total",
       },
       "1",
     ]);
@@ -596,7 +596,7 @@ describe("several request bodies", () => {
 describe("several live queries", () => {
   test("G-SUB-12 a live query beyond the limit is rejected by each transport, and running ones continue", async () => {
     const api = await start({ maxLiveQueryBytes: 60_000 });
-    const message = "The live queries together are larger than 60000 bytes";
+    const message = "The live queries exceed 60000 bytes in total";
     const query = "subscription ($t: String) { edge_long(where: {t: {_neq: $t}, id: {_eq: 3}}) { id } }";
     const socket = await initSocket(api);
     subscribe(socket, "first", query, { t: "x".repeat(3000) });

@@ -124,7 +124,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
       expect(Object.keys(schema.members("guarded_note")).includes("note_length")).toBe(
         grants.execute && grants.select.length === COLUMNS.length,
       );
-    // an upsert reads the columns of its constraint
+    // An upsert reads the columns of its constraint.
     expect(schema.has("guarded_note_on_conflict")).toBe(grants.insert.length > 0 && grants.select.includes("id"));
     if (schema.has("guarded_note_on_conflict"))
       expect(schema.values("guarded_note_update_column")).toEqual(
@@ -247,7 +247,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
 test("G-UPS-1 R-UPS-1 an upsert needs the INSERT and the UPDATE grant on its columns", async () => {
   const merge = "resolution=merge-duplicates";
   expect((await rest("everything", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBeLessThan(300);
-  // the role has only UPDATE (a)
+  // The role has only UPDATE (a).
   expect((await rest("writes_some", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBe(403);
   const upsert = (name: string, columns: string) =>
     gql(
@@ -262,7 +262,7 @@ test("G-UPS-1 R-UPS-1 an upsert needs the INSERT and the UPDATE grant on its col
 
 test("R-AUT-6 a role of a token has the same grants", async () => {
   const token = { headers: bearer({ role: getRoleName("sees_some") }) };
-  // without the session variable no row is visible
+  // Without the session variable no row is visible.
   expect((await api.get("/note?select=id", token)).json()).toEqual([]);
   expect((await api.get("/note?select=b", token)).status).toBe(403);
   expect((await api.options("/note", token)).headers["allow"]).toBe("OPTIONS,GET,HEAD");

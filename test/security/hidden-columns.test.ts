@@ -68,12 +68,12 @@ for (const testRole of [role, deleter]) {
 
   test(`P-MCP-3 the tool list_tables names no hidden column for ${testRole === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     const client = new Client({ name: "test", version: "1.0.0" });
-    // both implement one protocol, but its types do not support exact optional properties
+    // Both implement one protocol, but its types do not support exact optional properties.
     await client.connect(
       new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit: { headers } }) as never,
     );
     const call = (name: string, args: Record<string, unknown>) =>
-      // this role does not have the tool
+      // This role does not have the tool.
       client.callTool({ name, arguments: args }).catch((error: Error) => error.message);
     const answers = [
       await client.listTools(),

@@ -64,7 +64,7 @@ test("R-AUT-14 G-AUTH-22 R-AUT-14a a new key is accepted with its first token, a
   turnClock();
   answer = serveKeys(1, 2);
   expect(await fetchGqlErrorCode(signToken(2))).toBeUndefined();
-  // this includes tokens that were verified before
+  // This includes tokens that were verified before.
   expect([await fetchStatus(old), await fetchGqlErrorCode(old), await fetchStatus(signToken(0))]).toEqual([
     401,
     "invalid-jwt",
@@ -101,7 +101,7 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and
       rejectionCount++;
     }
   });
-  /** Expects all pending tokens to be rejected, and further tokens too. */
+  /** Expects all pending tokens to be rejected, and later tokens too. */
   const goesOn = async (): Promise<void> => {
     const expectedCount = rejectionCount + 4 * flood.length;
     await until(() => rejectionCount >= expectedCount, "the flood of tokens goes on");
@@ -115,14 +115,14 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and
     turnClock(1);
   }
   await goesOn();
-  // a valid token does not wait for the fetch that the flood awaits
+  // A valid token does not wait for the fetch that the flood awaits.
   let release: () => void = () => undefined;
   answer = (response) => void (release = () => serveKeys(1, 2)(response));
   turnClock();
   await until(() => fetches === 5, "the flood causes a fetch");
   expect(await fetchStatus(signToken(1))).toBe(200);
   release();
-  // a new key is published during the flood
+  // A new key is published during the flood.
   await goesOn();
   answer = serveKeys(1, 2, 3);
   expect(await fetchStatus(signToken(3))).toBe(401);

@@ -105,10 +105,10 @@ describe("remains of user-defined code", () => {
       await expectClean();
       expect((await api.post("/watched", { body: row })).status).toBe(201);
       await expectClean();
-      // the trigger runs before the key is checked
+      // The trigger runs before the key is checked.
       expect((await api.post("/watched", { body: row })).status).toBe(409);
       await expectClean();
-      // the check runs first, in a transaction of its own
+      // The check runs first, in a transaction of its own.
       expect(
         (
           await api.patch("/watched?id=eq.1", {
@@ -129,7 +129,7 @@ describe("remains of user-defined code", () => {
       dbPreRequest: "left_over.before",
     });
     for (let i = 0; i < 3; i++) expect((await ownApi.get("/plain")).status).toBe(200);
-    // only the statement itself sees it, because the next transaction starts clean
+    // Only the statement itself sees it, because the next transaction starts clean.
     await database.query("create or replace function left_over.before() returns void language sql as 'select'");
     await expectClean(ownApi);
   });
@@ -150,7 +150,7 @@ describe("remains of user-defined code", () => {
     await expectClean();
     expect((await api.post("/unique_one", { body: row })).status).toBe(409);
     await expectClean();
-    // the constraint is checked at the end
+    // The constraint is checked at the end.
     expect((await api.post("/unique_one", { body: { ...row, t: "y" } })).status).toBe(409);
     await expectClean();
     expect((await api.post("/unique_one", { headers: rolledBack(), body: { t: "z", late: 2 } })).status).toBe(201);
@@ -207,7 +207,7 @@ describe("prepared statements", () => {
     const bytes = await metric("relapi_prepared_statement_bytes");
     expect(bytes).toBeGreaterThan(20_000);
     expect(bytes).toBeLessThanOrEqual(40_000);
-    // the cleaning statements run too
+    // The cleaning statements run too.
     if (capabilities.realServer) expect((await ownApi.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000);
     for (let round = 0; round < 3; round++) await ownApi.gql(`{ left_over_plain ${document(99, 8000)} }`);
     expect(await metric("relapi_prepared_statement_bytes")).toBeLessThanOrEqual(40_000);

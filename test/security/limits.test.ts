@@ -817,7 +817,7 @@ describe("GraphQL", () => {
     expect(
       await rejectedSoon((n) => `{"query":"{ artist { id } }","variables":${nest(n, '{"a":', "}", "1")}}`, 100_000),
     ).toBe("the request is nested deeper than 500 levels");
-    // fragments that double forty times
+    // These fragments double forty times.
     const bomb = `{ ...F0 } ${list(40, (i) => `fragment F${i} on query_root { ...F${i + 1} ... on query_root { ...F${i + 1} } }`, " ")} fragment F40 on query_root { __typename }`;
     expect(await fetchErrorMessage(asBody(bomb))).toBe("the operation has more than 1000 root fields");
   });
@@ -861,7 +861,7 @@ describe("GraphQL", () => {
     const tags = (n: number) => Array.from({ length: 10 * n }, (_, i) => `t${i}`);
     const query = (n: number, declarations: string) =>
       `query (${declarations}) { album(where: {_or: [${uses(n)} {unknown: {}}]}) { id } }`;
-    // the last condition is rejected after the lists have been converted
+    // The last condition is rejected after the lists have been converted.
     const errorMessage = "field 'unknown' not found in type: 'album_bool_exp'";
     const answer = await askInLinearTime(
       (n) => post(usualGraphql, asBody(query(n, "$ids: [Int!] $tags: [String!]"), { ids: ids(n), tags: tags(n) })),
@@ -907,7 +907,7 @@ describe("batches", () => {
   const batchError = {
     errors: [
       {
-        message: "the answers of the batch are larger than 3000 bytes",
+        message: "the responses of the batch exceed 3000 bytes",
         extensions: { path: "$", code: "bad-request" },
       },
     ],
@@ -973,7 +973,7 @@ describe("batches", () => {
       );
       outgoing.on("error", reject).end(body);
     });
-    // a client that reads gets all of its responses, although its request was later
+    // A client that reads gets all of its responses, although its request was later.
     expect(names((await api.post("/v1/graphql", { headers, body })).json())).toEqual(inOrder);
     expect(runs).toBeLessThan(2 * ENTRIES);
     const chunks: Buffer[] = [];

@@ -122,7 +122,7 @@ describe("R-LIM-10 the time for a text grows linearly with its length", () => {
   test.each(Object.entries(PLACES))("R-LIM-10 %s", async (_name, carry) => {
     const ask = async (length: number): Promise<void> => {
       const texts = PIECES.map((piece) => `${piece.repeat(length / piece.length)}!`);
-      // an unterminated string with positions at which another could begin
+      // This is an unterminated string with positions at which another could begin.
       for (const text of [...texts, `"${'\\"'.repeat(length / 2)}`]) {
         const { method = "GET", ...call } = carry(text);
         const status = await context.call({ method, ...call }).then(

@@ -351,13 +351,13 @@ describe.each(surfaces)("names by %s", (_title, api, acting) => {
   });
 
   test("R-CMP-1 a computed field is called with its schema", async () => {
-    // a function of the row receives all of its columns
+    // A function of the row receives all of its columns.
     const get = async (path: string) =>
       (await api.get(path, { headers: asAdmin(api === byGrants ? fullRole : acting) })).json();
     expect(await get("/account?select=shout&shout=like.A*")).toEqual([{ shout: "ANN" }]);
     expect(await get("/rpc/accounts?select=id,shout&order=shout&limit=1")).toEqual([{ id: 1, shout: "ANN" }]);
     expect(await get("/note?select=id,account(shout)&id=eq.3")).toEqual([{ id: 3, account: { shout: "BOB" } }]);
-    // the permissions lack the function, and grants require the whole row
+    // The permissions lack the function, and grants require the whole row.
     expect((await api.get("/account?select=pairwise", { headers: asAdmin(acting) })).json().code).toBe("42501");
     for (const path of ["/account?select=whisper", "/account?whisper=eq.classified", "/note?select=account(whisper)"])
       expect((await get(path)).code, path).toBe("42501");
@@ -379,7 +379,7 @@ describe("R-NAM-7 system columns", () => {
     `/note?select=id,account(${name})&limit=1`,
     `/account?select=id,note(id,${name})&order=id&limit=1`,
     `/note?select=id,...account(${name})`,
-    // transactions have no order
+    // Transactions have no order.
     ...(/^(?:ctid|tableoid)$/.test(name) ? [`/note?select=id,account(${name})&order=account(${name})`] : []),
   ];
 
@@ -675,7 +675,7 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
   const get = (path: string, roleName = "reader", extraHeaders: Readonly<Record<string, string>> = {}) =>
     byMetadata.get(path, { headers: { ...asAdmin(roleName, { "user-id": "1" }), ...extraHeaders } });
 
-  test("R-NAM-2 permitted names are served", async () => {
+  test("R-NAM-2 permitted may use every permitted name", async () => {
     expect((await get("/account?order=id")).json()).toEqual([
       { id: 1, name: "Ann" },
       { id: 2, name: "Bob" },
@@ -693,7 +693,7 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
         headers: { ...asAdmin("reader"), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
         body: place.body?.("secret"),
       });
-      // the name is not among the embed's keys
+      // The name is not among the embed's keys.
       const isKey = place.title.startsWith("related order");
       expect([answer.status, answer.json().code], `${place.title}: ${answer.text}`).toEqual(
         isKey ? [400, "42703"] : [403, "42501"],
@@ -832,7 +832,7 @@ describe("R-NAM-4 details of constraints", () => {
       code: "23514",
       details: failing,
     });
-    // rows that the select filter hides may be written but not read
+    // Rows that the select filter hides may be written but not read.
     const patchAnswer = await byMetadata.patch("/account", {
       headers: asAdmin("keeper", { "user-id": "1" }),
       body: { name: null },

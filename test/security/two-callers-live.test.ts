@@ -151,7 +151,7 @@ const compare = async (
     await agree();
     await database.query(change);
     await agree();
-    // no message in between contained the other caller's result
+    // No message in between contained the other caller's result.
     for (const [i, stream] of streams.entries()) {
       const otherResult = JSON.stringify(await askOnce(api, users[1 - i]!, query));
       if (differ) expect(stream.answers.map((answer) => JSON.stringify(answer))).not.toContain(otherResult);

@@ -53,7 +53,7 @@ test("X-ACT-12d without the plugin events asynchronous actions are left out", as
   expect(warnings.all()).toEqual(["action order: asynchronous actions need the plugin events; ignored"]);
 });
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const options: StartOptions = {
     metadata,
     on: await openDatabase(),

@@ -37,7 +37,7 @@ test("X-ACT-14 the name of a type or a long name is rejected at the start", asyn
   );
 });
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   const reader: HeaderValues = asAdmin("music_reader", { "user-id": "7" });
 
@@ -200,7 +200,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(output.toString().trim()).toBe(id);
     child.kill("SIGKILL");
     await once(child, "exit");
-    // only the killed process may end the call before this time
+    // Only the killed process may end the call before this time.
     await database.query("update relapi.event set locked_until = clock_timestamp() where new_row ->> 'id' = $1", [id]);
     expect(calls).toEqual([]);
     const otherApi = await open(1);

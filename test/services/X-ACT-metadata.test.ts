@@ -69,7 +69,7 @@ describe("metadata that does not fit", () => {
       [action({ arguments: "name" }), "arguments is not a list"],
       [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
     ];
-    // each has a name of its own, unless the name is the mistake
+    // Each has a name of its own, unless the name is the mistake.
     const distinctActions = faulty.map(([entry, reason], i) => {
       const name = entry["name"] === LOGIN.name ? `login_${i}` : String(entry["name"]);
       return [{ ...entry, name }, `action ${name}: ${reason}; ignored`] as const;

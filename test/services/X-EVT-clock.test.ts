@@ -6,7 +6,7 @@ import { capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
 
   /** Starts a process with a shifted clock, and returns the lines that it prints. */
@@ -53,7 +53,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const calls = [...servers, unshiftedServer].flat().filter((line) => !line.startsWith("ready"));
     const expected = Array.from({ length: 20 }, (_, i) => [`event ${i + 1} 1`, `event ${i + 1} 2`]).flat();
     expect(calls.toSorted()).toEqual([...expected, `schedule ${dueTime.toISOString()}`].toSorted());
-    // the log has the times of the database
+    // The log has the times of the database.
     const wrong = await database.query(`
       select from relapi.event_invocation i join relapi.event e on e.id = i.event_id
       where i.started_at not between e.created_at and e.ended_at`);

@@ -10,7 +10,7 @@ import { startWithWebhooks } from "./start.ts";
 import { createLogger } from "../support/logger.ts";
 import { temporaryFolder } from "../support/temporary-files.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const hook = await startHook();
   hook.answer = json({});
 

@@ -12,7 +12,7 @@ import { json, startHook } from "./hook-server.ts";
 import { startLogged, type LoggedApi } from "./start.ts";
 import { createEventReader, EVENTS_OF_TRIGGER } from "./stored-events.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   const hook = await startHook();
   hook.answer = json({});
@@ -304,7 +304,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ]);
     });
 
-    test("X-EVT-16 an answer without an end is ended at the limit, and the attempt has failed", async () => {
+    test("X-EVT-16 a response that never ends is cut off at the limit of its size, and the attempt fails", async () => {
       const closed: Promise<unknown>[] = [];
       hook.answer = (response) => {
         closed.push(once(response, "close"));

@@ -14,7 +14,7 @@ import { temporaryFile } from "../support/temporary-files.ts";
 import { startLogged, type LoggedApi } from "./start.ts";
 import { createEventReader, EVENTS_OF_TABLE } from "./stored-events.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
 
   type Handlers = Readonly<Record<string, TableEventHandlers>>;
@@ -445,7 +445,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
 
-    test("X-EVT-4 further starts log a rejected installation and a queue that cannot start once", async () => {
+    test("X-EVT-4 later starts log a rejected installation and a queue that cannot start once", async () => {
       const ownDatabase = await openDatabase();
       await ownDatabase.query("create table public.owned (id int primary key)");
       const first = await start({ "public.owned": { insert: nothing } }, { on: ownDatabase });
@@ -578,7 +578,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const prices = Array.from({ length: 20 }, (_, i) => i + 1);
       for (const price of prices) await ownDatabase.query(`update public.aged_order set price = ${price}`);
       await idle.close();
-      // the events of the older version lie in another order in the table, and had no positions
+      // The events of the older version lie in another order in the table, and had no positions.
       await ownDatabase.query(`
         alter table relapi.event drop column position;
         update relapi.event set tries = tries where (new_row ->> 'price')::int % 2 = 0;
@@ -735,7 +735,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       }, "the process stores the delivery");
       child.kill("SIGKILL");
       await once(child, "exit");
-      // the statement of a process that has ended would continue
+      // The statement of a process that has ended would continue.
       await database.query(`select pg_terminate_backend(pid) ${waitingSessions}`);
       await client.query("rollback");
       await endLease("unacknowledged");
@@ -757,7 +757,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         received.push(row["item"]);
         if (row["item"] === "a") await new Promise<void>((resolve) => (finish = resolve));
       };
-      // the tasks of schedules would start the queue again
+      // The tasks of schedules would start the queue again.
       const parts = [eventHandlers({ "public.disconnected": { insert: handle } }), without("scheduled-events")];
       const api = await start({}, { parts });
       await database.query("insert into public.disconnected (item) values ('a')");
@@ -773,7 +773,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "the queue ends its job",
       );
       await database.query(`select pg_terminate_backend(pid) ${waitingSessions}`);
-      await until(() => api.log.some((line) => line.startsWith("the job queue stopped")), "the queue has stopped");
+      await until(() => api.log.some((line) => line.startsWith("the job queue has stopped")), "the queue has stopped");
       await client.query("rollback");
       await database.query("insert into public.disconnected (item) values ('b')");
       await until(() => received.length === 2, "the next event arrives");

@@ -506,7 +506,7 @@ describe("a webhook that fails", () => {
     expect(hook.requests.map(({ url }) => url)).toEqual(["/hook?key=hook-secret"]);
   });
 
-  test("X-HOOK-8 an endless answer is ended", async () => {
+  test("X-HOOK-8 a response that never ends is cut off", async () => {
     let closed: Promise<unknown> | undefined;
     hook.answer = (response) => {
       closed = once(response, "close");

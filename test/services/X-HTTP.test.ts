@@ -177,7 +177,7 @@ describe("the limits", () => {
     await closed;
   });
 
-  test("X-HTTP-2 an endless answer is ended at the limit of its bytes", async () => {
+  test("X-HTTP-2 a response that never ends is cut off at the limit of its bytes", async () => {
     let closed: Promise<unknown> | undefined;
     hook.answer = (response) => {
       closed = once(response, "close");
@@ -227,7 +227,7 @@ describe("the limits", () => {
     ]);
   });
 
-  test("X-HTTP-2b an unknown content encoding is left as it is", async () => {
+  test("X-HTTP-2b a body with an unknown content encoding is not decoded", async () => {
     hook.answer = (response) => void response.writeHead(200, { "content-encoding": "constructor" }).end("x");
     expect((await client.send(request)).text).toBe("x");
   });

@@ -187,7 +187,7 @@ describe("events", () => {
     for (let n = 0; n < count; n++)
       connection?.send(JSON.stringify({ id: "1", type: "next", payload: { data: { ticks: { n, of: padding } } } }));
     for (let i = 0; i < 20; i++) expect((await api.gql("{ artist { id } }", {}, asAdmin())).errors).toBeUndefined();
-    // the buffers of the network take less than a half
+    // The buffers of the network take less than a half.
     expect(connection?.countUnsentBytes()).toBeGreaterThan((count * bytes) / 2);
     socket.socket.resume();
     for (let n = 0; n < count; n++) expect((await socket.next()).payload.data.ticks.n).toBe(n);

@@ -346,7 +346,7 @@ describe("requests", () => {
 
   test("X-RMT-8 a remote has its timeout for an answer", async () => {
     const hasty = await start(withRemotes(remoteEntry({}, { timeout_seconds: 1 })));
-    // on a busy machine the introspection may exceed the timeout too, and is then repeated
+    // On a busy machine the introspection may exceed the timeout too, and is then repeated.
     await until(async () => (await hasty.gql("{ secret }")).errors === undefined, "the remote schema is served");
     remote.answer = () => "wait";
     expect((await hasty.gql("{ secret album { id } }")).errors[0].message).toBe(

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-files.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const hook = await startHook();
   hook.answer = json({});
   const database = await openDatabase();

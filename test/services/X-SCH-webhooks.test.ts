@@ -9,7 +9,7 @@ import { json, startHook } from "./hook-server.ts";
 import { startLogged, startWithWebhooks, type LoggedApi } from "./start.ts";
 import { createEventReader, SCHEDULED_EVENTS } from "./stored-events.ts";
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   const hook = await startHook();
   hook.answer = json({});
@@ -22,7 +22,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     return row?.["exists"] === true;
   };
 
-  // installs the tables, so that tests can write rows before they start a server
+  // This installs the tables, so that tests can write rows before they start a server.
   const first = await startWithWebhooks({ on: database, parts: [schedules({ "0 0 31 2 *": () => 0 })] });
   await until(hasTables, "the tables are installed");
   await first.close();

@@ -51,7 +51,7 @@ describe("the declaration", () => {
   });
 });
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
 
   const start = (definitions: ScheduleDefinitions, extraOptions: StartOptions = {}): Promise<LoggedApi> =>
@@ -64,7 +64,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       return (await database.query("select from relapi.schedule where name = $1", [name])).length > 0;
     }, `the database knows the schedule ${name}`);
 
-  // installs the tables, so that tests can write rows before they start a server
+  // This installs the tables, so that tests can write rows before they start a server.
   const first = await startWithWebhooks({ on: database, parts: [schedules({ "0 0 31 2 *": nothing })] });
   await untilKnown("0 0 31 2 *");
   await first.close();
@@ -147,7 +147,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-SCH-7 missed times are made up for within the tolerance", async () => {
     await missMinutes("tolerant", "* * * * *", 60);
     await start({ tolerant: { cron: "* * * * *", toleranceSeconds: 600, handle: nothing } });
-    // an event may pass its tolerance between its creation and its delivery
+    // An event may pass its tolerance between its creation and its delivery.
     await until(async () => {
       const events = await listEvents("tolerant");
       return events.length > 0 && events.every(({ status }) => status !== "pending");
@@ -227,7 +227,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const [output] = (await once(child.stdout, "data")) as [Buffer];
     child.kill("SIGKILL");
     await once(child, "exit");
-    // only the killed process may end the attempt before this time
+    // Only the killed process may end the attempt before this time.
     await database.query(
       "update relapi.scheduled_event set locked_until = clock_timestamp() where trigger_name = 'killed'",
     );

@@ -21,7 +21,7 @@ const PARCELS = `
   type Parcel { id: Int! weight: Float owner: String }
 `;
 
-describe.runIf(capabilities.realServer)("on a server", async () => {
+describe.runIf(capabilities.realServer)("with a PostgreSQL server", async () => {
   const database = await openDatabase();
   await database.query("drop schema public cascade; create schema public");
   await database.query(await readFile(`${folder}schema.sql`, "utf8"));
@@ -47,7 +47,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
   const problems: string[] = [];
   const note = (line: string, fields?: unknown): void => {
-    // a busy machine may miss the heartbeat of the connection
+    // A busy machine may miss the heartbeat of the connection.
     if (line !== "lost the connection for notifications") problems.push(`${line} ${JSON.stringify(fields)}`);
   };
   const api = await startWithWebhooks({

@@ -24,7 +24,7 @@ export const installCallerSettings = async (api: TestApi): Promise<void> => {
 const readRows = (rows: readonly { readonly name: string; readonly value: string | null }[]): CallerSettings =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
-/** Calls the function over REST. `extraSettings` names further settings. */
+/** Calls the function over REST. `extraSettings` names additional settings. */
 export const callRest = (
   api: TestApi,
   headers: HeaderValues = {},

@@ -12,7 +12,7 @@ const filesBelow = (folder: string, ending: string): string[] =>
 
 // | R-EMB-12 | ...      R-EMB-1. For ...      | G-UPD-1a (S) | ...
 const DEFINITION = /^[\s|*#>`-]*([RGXCP]-[A-Z]{2,5}-\d+[a-z]?)\b/gm;
-// "R-EMB-12 R-EMB-13 inner join drops ..."
+// `"R-EMB-12 R-EMB-13 inner join drops ..."`
 const TITLE = /["'`]((?:[RGXCP]-[A-Z]{2,5}-\d+[a-z]?[\s,]+)+)/g;
 const RULE = /[RGXCP]-[A-Z]{2,5}-\d+[a-z]?/g;
 

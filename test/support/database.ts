@@ -127,7 +127,7 @@ const openEmbedded = async (
   const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
   const pool = new pg.Pool({ ...config, max: 2 });
   return {
-    // `close` is left out, because APIs of a file must not close its database
+    // `close` is left out, because APIs of a file must not close its database.
     options: { database: { stream: () => database.stream(), ready: database.ready } },
     urlAs: () => {
       throw new Error("the embedded database has no login roles: skip by capabilities.realServer");
@@ -169,7 +169,7 @@ let fileDatabase: Promise<TestDatabase> | undefined;
 export const testDatabase = (): Promise<TestDatabase> => {
   if (fileDatabase === undefined) {
     fileDatabase = openDatabase();
-    // the next file of this process opens another
+    // The next file of this process opens another.
     atFileEnd(async () => {
       fileDatabase = undefined;
     });

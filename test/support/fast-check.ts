@@ -1,4 +1,4 @@
-/** fast-check with the run's seed. */
+/** The package fast-check with the seed of the run. */
 import fc from "fast-check";
 import { chosenSeed } from "./random.ts";
 

@@ -17,7 +17,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 
 /** Text of markup, as a browser shows it. */
 export const extractText = (markup: string): string =>
-  // the pattern matches only names of ENTITIES
+  // The pattern matches only names of ENTITIES.
   markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!);
 
 /** The tags of the page's body by name. Every `<` outside of the script and the JSON must begin a plain tag, so names

@@ -63,7 +63,7 @@ const provide = (project: TestProject, { plan, capabilities, remove }: PreparedD
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // this project's files always run on the embedded database
+  // This project's files always run on the embedded database.
   if (project.name === "embedded") return provide(project, await onEmbedded());
   const database = await prepare();
   console.log(

@@ -28,7 +28,7 @@ export interface Answer {
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** @throws SyntaxError if the body is not JSON */
+  /** Parses the body. @throws SyntaxError if the body is not JSON */
   json(): any;
 }
 

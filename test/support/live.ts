@@ -62,7 +62,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
     ...api,
     settle: async () => {
       marker ??= await openMarker();
-      // the first message may result from a read that began before the change, the second cannot
+      // The first message may result from a read that began before the change, the second cannot.
       for (let round = 0; round < 2; round++) {
         const name = await mark();
         await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);

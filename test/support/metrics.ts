@@ -23,7 +23,7 @@ export const startMeasured = async (
     ...options,
   });
   const read = async (): Promise<Readonly<Record<string, number>>> => {
-    // on a busy machine the listener may close an idle connection while the next request is sent on it
+    // On a busy machine the listener may close an idle connection while the next request is sent on it.
     const response = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: "close" } });
     const text = await response.text();
     return Object.fromEntries(

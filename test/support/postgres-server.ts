@@ -10,7 +10,7 @@ import { freePort } from "./ports.ts";
 import { moveUnlessThere, postgresPrograms, serverFolder, serverUser } from "./postgres-programs.ts";
 import { until } from "./until.ts";
 
-/** @throws Error if there are no PostgreSQL programs */
+/** Returns the path of a PostgreSQL program. @throws Error if there are no PostgreSQL programs */
 const getProgramPath = (program: string): string => {
   if (postgresPrograms !== undefined) return join(postgresPrograms, program);
   throw new Error(
@@ -18,9 +18,9 @@ const getProgramPath = (program: string): string => {
   );
 };
 
-/** @throws Error with what the program printed */
+/** Runs a PostgreSQL program to its end. @throws Error with what the program printed */
 const runProgram = async (program: string, ...parameters: readonly string[]): Promise<void> => {
-  // pg_ctl leaves a server process behind, which would keep inherited output pipes open
+  // The command `pg_ctl` leaves a server process behind, which would keep inherited output pipes open.
   const shell = `"$0" "$@" < /dev/null > "$OUTPUT" 2>&1 || { cat "$OUTPUT" >&2; exit 1; }`;
   const folder = serverFolder("output");
   try {
@@ -31,7 +31,7 @@ const runProgram = async (program: string, ...parameters: readonly string[]): Pr
         PATH: process.env["PATH"],
         LC_ALL: "C",
         OUTPUT: join(folder, "output"),
-        // new sessions allocate memory in large pages, which saves a third of the server's cost of starting an API
+        // New sessions allocate memory in large pages, which saves a third of the server's cost of starting an API.
         GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
       },
     });
@@ -92,7 +92,7 @@ const server = (folder: string, port: number): Server => {
   let reloads = 0;
   const reload = async (): Promise<void> => {
     reloads++;
-    // the postmaster reads all files before it accepts the next connection
+    // The postmaster reads all files before it accepts the next connection.
     const mark = `${port}-${reloads}`; // a copy of the server has the mark of the first
     appendFileSync(join(dataFolder, "postgresql.conf"), `test.reloads = '${mark}'\n`);
     await runProgram("pg_ctl", "-D", dataFolder, "reload");

@@ -9,7 +9,7 @@ export interface Random {
   shuffle<Item>(list: readonly Item[]): Item[];
 }
 
-/** mulberry32: 32 bits of state, enough for tests. */
+/** The algorithm is mulberry32: its 32 bits of state are enough for tests. */
 export const createRandom = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {

@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * files, which are not the slowest ones.
  */
 const SLOW_FILES = [
-  // these mostly wait
+  // These mostly wait.
   "live/oracle",
   "production/workers",
   "production/bus",
@@ -22,7 +22,7 @@ const SLOW_FILES = [
   "production/large-schema",
   "production/disk",
   "production/poolers",
-  // these use the processor
+  // These use the processor.
   "production/rolling",
   "security/bounds",
   "cli/C-CLI",

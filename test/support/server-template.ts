@@ -30,7 +30,7 @@ export const withClient = async <T>(url: string, work: (client: pg.Client) => Pr
   }
 };
 
-/** @throws Error with the name of the script and PostgreSQL's message */
+/** Runs an SQL script of the fixtures. @throws Error with the name of the script and PostgreSQL's message */
 export const runScript = async (client: pg.Client, script: FixtureScript): Promise<void> => {
   try {
     await client.query(script.text);
@@ -75,7 +75,7 @@ export const prepareTemplate = async (
       if (rows.length > 0) await runScript(client, geoScript);
       return loadCapabilities(client, true);
     });
-    // PostgreSQL 14 always copies files and has no option for it
+    // PostgreSQL 14 always copies files and has no option for it.
     const strategy = capabilities.version < 15 ? "" : "strategy file_copy";
     return { plan: { kind: "server", url, template, prefix, strategy }, capabilities, remove };
   } catch (error) {

@@ -35,7 +35,7 @@ const isKeepAlive = (message: any): boolean =>
 /** The time after which a hanging test fails. */
 const DEADLINE_MS = 120_000;
 
-/** @throws Error `rejected with <status>: <body>` if the upgrade is rejected */
+/** Opens a WebSocket. @throws Error `rejected with <status>: <body>` if the upgrade is rejected */
 export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOptions = {}): Promise<TestSocket> => {
   const { path = "/v1/graphql/ws", protocols = ["graphql-transport-ws"], headers = {} } = options;
   const socket = new WebSocket(`${api.wsUrl}${path}`, [...protocols], { headers: { ...headers } });

@@ -25,7 +25,7 @@ const computeSignature = (text: string, algorithm: string, { secret = jwtSecret,
   const digest = `sha${algorithm.slice(2)}`;
   if (algorithm.startsWith("HS")) return createHmac(digest, secret).update(text).digest("base64url");
   if (key === undefined) throw new Error(`algorithm ${algorithm} needs a key`);
-  // RSA_PKCS1_PSS_PADDING, RSA_PSS_SALTLEN_DIGEST
+  // The constants are RSA_PKCS1_PSS_PADDING and RSA_PSS_SALTLEN_DIGEST.
   const padding = algorithm.startsWith("PS") ? { padding: 6, saltLength: -1 } : {};
   const text_ = Buffer.from(text);
   return (

@@ -197,6 +197,7 @@ const sections: readonly Section[] = [
       "design/how-a-request-flows",
       "design/how-to-add",
       "design/house-rules",
+      "design/package-facts",
       "map",
       "glossary",
       "benchmark",

@@ -27,12 +27,12 @@ export const bus = definePlugin({
   settings: busSettings,
   apply: (_hooks, context) => {
     const { busUrl = NOTIFY, database } = context.options;
-    // an embedded database has only one process
+    // An embedded database has only one process.
     if (database !== undefined) return;
     const { bus: service, open, close } = createBus(context, busUrl);
     context.offer(busService, service);
-    // the bus opens before the model is loaded, because a reload may be requested meanwhile; until then, the loader
-    // logs errors of the database
+    // The bus opens before the model is loaded, because a reload may be requested meanwhile; until then, the loader
+    // logs errors of the database.
     open(false);
     context.onModel(() => open(true));
     context.onClose(close);
@@ -90,11 +90,11 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     if (sender === id || first < 1 || second === -1 || !Number.isSafeInteger(number)) return;
     const key = `${topic} ${sender}`;
     const last = receivedNumbers.get(key);
-    // a transport may deliver a message twice
+    // A transport may deliver a message twice.
     if (last !== undefined && number <= last) return;
     receivedNumbers.delete(key);
     receivedNumbers.set(key, number);
-    // the map is not empty
+    // The map is not empty.
     if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string);
     if (last !== undefined && number > last + 1) reportMissed(topic);
     const text = message.slice(second + 1);
@@ -160,7 +160,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
         if (/\s/.test(topic)) throw presetError(`the topic "${topic}" of the bus has a blank`);
         const number = (sentNumbers.get(topic) ?? 0) + 1;
         sentNumbers.set(topic, number);
-        // if the message is not sent, receivers notice the gap in the numbers
+        // If the message is not sent, receivers notice the gap in the numbers.
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
       subscribe: (topic, onMessage, onMissed) => {
@@ -176,7 +176,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
             return;
           topics.delete(topic);
           transport?.unsubscribe(topic);
-          // without a subscriber, no message counts as missed
+          // Without a subscriber, no message counts as missed.
           for (const key of receivedNumbers.keys()) if (key.startsWith(`${topic} `)) receivedNumbers.delete(key);
         };
       },

@@ -16,7 +16,7 @@ export const loadNamespace = async (context: PluginContext): Promise<string> => 
     readonly name: string;
     readonly cluster: string | null;
   }
-  // some hosting providers do not allow reading the identifier of the cluster
+  // Some hosting providers do not allow reading the identifier of the cluster.
   const [row] = await context.query<Row>(NAME_AND_CLUSTER).catch((error: unknown) => {
     if (error instanceof RelApiError && MISSING_RIGHT_STATES.has(error.code)) return context.query<Row>(NAME_ONLY);
     throw error;

@@ -123,7 +123,7 @@ const createNatsBus = (
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      // a lost server does not answer, so the wait is limited
+      // A lost server does not answer, so the wait is limited.
       await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS, undefined, { ref: false })]);
       await connection?.close();
     },

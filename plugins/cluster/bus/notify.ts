@@ -6,7 +6,7 @@ import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 /** The maximum size of a message. PostgreSQL requires payloads shorter than 8000 bytes. */
 const MAX_BYTES = 7900;
-/** The largest number of messages that wait for the previous statement. Further messages are dropped, and receivers
+/** The largest number of messages that wait for the previous statement. Later messages are dropped, and receivers
  *  miss them. */
 const MAX_WAITING = 1000;
 

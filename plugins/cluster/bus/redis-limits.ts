@@ -106,7 +106,7 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
     open: () => void open(),
     take: async (key, perMinute, burst, isOwed = false) => {
       if (redis?.isReady !== true || namespace === undefined || performance.now() < pausedUntilMs) return undefined;
-      // the key is hashed, because Redis must not show properties of callers
+      // The key is hashed, because Redis must not show properties of callers.
       const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<never>((_resolve, reject) => {

@@ -43,7 +43,7 @@ const createRedisBus = (
   let lastCommand: Promise<unknown> = Promise.resolve();
   const runCommand = (send: (client: Redis) => Promise<void>): void => {
     lastCommand = lastCommand
-      // if the connection is lost meanwhile, `handleReady` subscribes again
+      // If the connection is lost meanwhile, `handleReady` subscribes again.
       .then(() => (subscriber?.isReady === true ? send(subscriber) : undefined))
       .catch(() => undefined);
   };
@@ -64,7 +64,7 @@ const createRedisBus = (
 
   const handleReady = (): void => {
     isStartReported = true;
-    // Redis ignores a second subscription of the same listener
+    // Redis ignores a second subscription of the same listener.
     for (const [topic, listener] of listeners) listen(topic, listener);
     if (!isReady()) return;
     void lastCommand.then(() => {
@@ -95,7 +95,7 @@ const createRedisBus = (
   void connect();
   return {
     maxBytes: MAX_BYTES,
-    // receivers notice a lost message by the gap in the numbers
+    // Receivers notice a lost message by the gap in the numbers.
     publish: (topic, text) => void publisher?.publish(buildChannel(topic), text).catch(() => undefined),
     subscribe: (topic) => {
       const listener = (text: string): void => onMessage(topic, text);
@@ -108,7 +108,7 @@ const createRedisBus = (
     },
     close: async () => {
       isClosed = true;
-      // the reply to a ping arrives after the published messages were received
+      // The reply to a ping arrives after the published messages were received.
       if (publisher?.isReady === true)
         await Promise.race([publisher.ping().catch(() => undefined), pause(CLOSE_MS, undefined, { ref: false })]);
       end();

@@ -37,10 +37,10 @@ export const readYourWrites = definePlugin({
   settings: readYourWritesSettings,
   apply: (_hooks, context) => {
     const { readYourWrites: mode, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
-    // without replicas there is only one server to read from
+    // Without replicas there is only one server to read from.
     if (mode === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
     const [usesHeader, usesCookie] = [mode !== "cookie", mode !== "header"];
-    // the operations of a WebSocket have the same credentials, so they find the position of earlier ones
+    // The operations of a WebSocket have the same credentials, so they find the position of earlier ones.
     const positionSlot = createExchangeSlot<string>();
 
     const readPosition = (exchange: OpenExchange): string | undefined => {
@@ -57,7 +57,7 @@ export const readYourWrites = definePlugin({
         const { exchange } = execution;
         if (exchange === undefined) return next(execution);
         if (execution.openTransaction !== undefined) {
-          // the position of the commit is not known here, so reads must use the primary
+          // The position of the commit is not known here, so reads must use the primary.
           if (isWrite(execution)) positionSlot.set((exchange.parent ?? exchange).credentials, LAST_POSITION);
           return next(execution);
         }

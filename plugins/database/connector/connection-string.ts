@@ -23,7 +23,7 @@ export const parseConnectionString = (text: string): UrlParts =>
   isUrl(text) ? parseUrl(text.trim()) : parseKeywords(text);
 
 const parseUrl = (url: string): UrlParts => {
-  // postgres://api:secret@one:5432,two/shop?sslmode=require
+  // `postgres://api:secret@one:5432,two/shop?sslmode=require`
   const match = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
   const [, scheme = "", userinfo = "", hosts = "", database = "", query = ""] = match;
   const colon = userinfo.indexOf(":");
@@ -43,7 +43,7 @@ const parseUrl = (url: string): UrlParts => {
 /** Reads a list of `name=value`. @throws Error on any other text */
 const parseKeywords = (text: string): UrlParts => {
   const parameters = new Map<string, string>();
-  // host=/tmp password='it\'s'
+  // `host=/tmp password='it\'s'`
   const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\[^])*)'|((?:[^\s'\\]|\\[^])*))/gy;
   let position = 0;
   for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
@@ -78,7 +78,7 @@ export const addEncryption = (url: string): readonly string[] => {
   };
   switch (sslMode) {
     case undefined:
-      // other parameters configure encryption, or the connection is a local socket
+      // Other parameters configure encryption, or the connection is a local socket.
       if (/[?&]ssl[a-z]*=/.test(url) || /[?&]host=(%2f|\/)/i.test(url)) return [url];
       return [url, setSslMode("require")];
     case "allow":

@@ -34,7 +34,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   const direct =
     directTarget === undefined ? target : createRefreshingTarget(directTarget, "databaseDirectUrl", options);
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
-  // an embedded database may be restarting
+  // An embedded database may be restarting.
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
   const server = createDatabaseServer(target, connectMs, parts);
   let listener: Listener | undefined;
@@ -85,7 +85,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
           options,
           i,
         );
-        // the timeout is short, because the primary can serve slower requests
+        // The timeout is short, because the primary can serve slower requests.
         return { target: replicaTarget, pool: openPool(createDatabaseServer(replicaTarget, SECOND_MS, parts)) };
       });
       checks = createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger });

@@ -151,7 +151,7 @@ const readCredentials = (
   serviceParameters: ReadonlyMap<string, string> | undefined,
   get: ParameterReader,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
-  // pg itself reads the credentials of the environment
+  // The package pg itself reads the credentials of the environment.
   const encodeUrlParameter = (name: string): string =>
     serviceParameters?.has(name) === true || parts.query.some(([key]) => key === name)
       ? encodeURIComponent(get(name) ?? "")

@@ -43,7 +43,7 @@ export const findPasswordInFile = (
   const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith("#")) continue;
-    // db.example:5432:*:api:it\:s
+    // `db.example:5432:*:api:it\:s`
     const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/gy)?.map((field) => field.replace(/:$/, "")) ?? [];
     const [hostField = "", portField = "", databaseField = "", userField = ""] = fields.map(removeEscapes);
     const matchesField = (field: string, ...values: readonly string[]): boolean =>

@@ -132,7 +132,7 @@ export const createListener = (
       connection = openedConnection;
       currentProblem = undefined;
       openedConnection.onEnd(onConnectionLost);
-      // listeners with `onFailure` depend on notifications, so the connection is checked more often
+      // Listeners with `onFailure` depend on notifications, so the connection is checked more often.
       if ("url" in target)
         check = startHeartbeat(openedConnection, () => listEntries().every(({ onFailure }) => onFailure === undefined));
       backoff.reset();
@@ -182,7 +182,7 @@ export const createListener = (
       if (connection === undefined) for (const entry of listEntries()) entry.unreportedLoss ??= "late";
     },
     retryNow: () => {
-      // a problem of another connection may affect this connection too
+      // A problem of another connection may affect this connection too.
       if (connection !== undefined) {
         if (!connection.isAwaitingResponse()) check?.();
       } else if (timer !== undefined && currentProblem === undefined) void connect();

@@ -86,7 +86,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
         for (const connection of silent) if (!dead.includes(connection)) markAlive(connection);
         return killConnections(dead.filter(isStillSilent), "the server does not run the statement", false);
       } catch (error) {
-        // the server itself has responded
+        // The server itself has responded.
         if (isPgError(error)) return silent.forEach(markAlive);
       }
     }

@@ -82,7 +82,7 @@ const openWithEncryptionFallback = async (
 
 const matchesTarget = async (connection: Connection, sessionKind: SessionKind): Promise<boolean> => {
   if (sessionKind === "any" || sessionKind === "prefer-standby") return true;
-  // servers before PostgreSQL 14 and some poolers do not report their state
+  // Servers before PostgreSQL 14 and some poolers do not report their state.
   const session = connection.getServerState() ?? (await connection.query<ServerState>(SESSION_QUERY, []))[0];
   const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
   switch (sessionKind) {

@@ -51,7 +51,7 @@ const buildBackend = (row: BackendRow | undefined, mode: PoolerMode): Backend =>
 /** Queries the facts about the backend of a new connection. @throws the error of the connection */
 export const loadBackend = async (connection: Connection, mode: PoolerMode): Promise<Backend> => {
   const expectedProcessId = chooseProcessId(mode, connection.processId);
-  // a server that rejects the query keeps its defaults
+  // A server that rejects the query keeps its defaults.
   const rows = await connection.query<BackendRow>(BACKEND_QUERY, [expectedProcessId]).catch((error: unknown) => {
     if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
   });

@@ -19,7 +19,7 @@ export const openReplication = async (target: Target): Promise<ReplicationConnec
   if ("stream" in target)
     throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
   const connection = await openTarget(target, CONNECT_MS, { replicates: true, purpose: "replication" });
-  // newer servers would create a slot on a standby, which waits for a write of the primary
+  // Newer servers would create a slot on a standby, which waits for a write of the primary.
   if (connection.getServerState()?.isStandby === true) {
     void connection.end();
     throw connectionFailed("the server is a standby", undefined, { sqlstate: "25006" });

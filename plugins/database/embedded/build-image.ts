@@ -15,7 +15,7 @@ export async function buildImages(): Promise<boolean> {
   const stampPath = getStampPath();
   if (existsSync(imagesPath) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp) return false;
 
-  // retained WAL would only enlarge the images
+  // Retained WAL would only enlarge the images.
   const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB", "wal_recycle=off"] });
   // Clients connect to only one database, and its templates would be two thirds of the image.
   await pg.exec("update pg_database set datistemplate = false where datname in ('template0', 'template1')");

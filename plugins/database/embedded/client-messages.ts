@@ -46,7 +46,7 @@ interface MessageReader {
   /** Returns all complete groups that have arrived, or undefined without any. */
   take(): Batch | undefined;
   readonly hasGroups: boolean;
-  /** True if the client has sent Terminate. All further bytes are ignored. */
+  /** True if the client has sent Terminate. All later bytes are ignored. */
   readonly isTerminated: boolean;
   /** Returns a batch that restores the initial state of the shared session. `inTransaction` says that the client ended
    *  inside a transaction. */
@@ -201,7 +201,7 @@ function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; re
     for (const { length } of parts) end += length;
     return { end, isSynced };
   });
-  // a Buffer in a shared pool cannot be transferred
+  // A Buffer in a shared pool cannot be transferred.
   const bytes = new Uint8Array(Buffer.concat(groups.flatMap(({ parts }) => parts)));
   return { bytes, groups: ends };
 }

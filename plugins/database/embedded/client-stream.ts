@@ -142,7 +142,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     },
   });
 
-  // pg calls these methods of a socket, which a Duplex does not have.
+  // These methods belong to a socket. A Duplex does not have them, but pg calls them.
   Object.assign(duplex, {
     connect: () => {
       process.nextTick(() => duplex.emit("connect"));

@@ -83,7 +83,7 @@ function readProcessStart(pid: number): string {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return "";
   }
   try {
-    // field 22, counted after the name, which may contain spaces and brackets: `4711 (node) S 1 ...`
+    // The time is field 22, counted after the name, which may contain spaces and brackets: `4711 (node) S 1 ...`.
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[19] ?? "running";
   } catch {
     return "running"; // without /proc, only the pid is available

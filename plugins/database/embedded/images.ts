@@ -19,9 +19,9 @@ export const packImages = (empty: Uint8Array, demo: Uint8Array): Buffer => {
   const content = Buffer.concat([length, empty, demo]);
   return brotliCompressSync(content, {
     params: {
-      // the highest quality takes twenty times as long, for a file that is a tenth smaller
+      // The highest quality takes twenty times as long, for a file that is a tenth smaller.
       [constants.BROTLI_PARAM_QUALITY]: 9,
-      // the window must reach from the demo back to the empty image
+      // The window must reach from the demo back to the empty image.
       [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
       [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
     },

@@ -55,7 +55,7 @@ export function launchThread(boot: BootParameters, limitMs: number, events: Thre
     clearTimeout(limit);
     if (!isRunning || milliseconds === 0) return;
     const timer = setTimeout(() => {
-      // the response may have arrived while this thread was busy
+      // The response may have arrived while this thread was busy.
       setImmediate(() => {
         if (isRunning && limit === timer && !isOver) events.onOverrun();
       });

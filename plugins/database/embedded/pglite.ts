@@ -174,7 +174,7 @@ async function loadExtension(name: string): Promise<Extension> {
   const url =
     tryResolve(() => import.meta.resolve(`@electric-sql/pglite/contrib/${name.replaceAll("-", "_")}`)) ??
     tryResolve(() => import.meta.resolve(packageName)) ??
-    // the user's own installation, if this package cannot resolve it
+    // This is the user's own installation, if this package cannot resolve it.
     tryResolve(() => pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(packageName)).href);
   if (url === undefined) {
     throw new Error(

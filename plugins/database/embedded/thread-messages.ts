@@ -12,9 +12,9 @@ export interface BootParameters {
   readonly scriptPaths: readonly string[];
   readonly loadScript?: string;
   readonly extensions: readonly string[];
-  /** PostgreSQL as an earlier thread of the process has compiled it. */
+  /** The compiled PostgreSQL, if an earlier thread of this process has compiled it. */
   readonly engine?: WebAssembly.Module;
-  /** The tar of a built image, as an earlier thread of the process has decompressed it. */
+  /** The decompressed tar of a built image, if an earlier thread of this process has decompressed it. */
   readonly tar?: SharedArrayBuffer;
 }
 

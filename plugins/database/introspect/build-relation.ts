@@ -28,6 +28,7 @@ interface RelationParts {
 
 type GetColumns = (rows: readonly ColumnRow[]) => readonly Column[];
 
+/** Creates a function that builds the relation of a catalog row. */
 export const createRelationBuilder = (parts: RelationParts): ((row: RelationRow) => Relation) => {
   const getColumns = memoize((rows: readonly ColumnRow[]) => buildColumns(rows, parts));
   return (row) => buildRelation(row, parts, getColumns);

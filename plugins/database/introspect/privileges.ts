@@ -15,7 +15,7 @@ const PREDEFINED_ACL = {
   routine: [],
 } as const satisfies Record<string, readonly AclItem[]>;
 
-// sea_clerk=ar*/postgres, =X/postgres, "odd ""role"""=r/postgres
+// `sea_clerk=ar*/postgres`, `=X/postgres`, `"odd ""role"""=r/postgres`
 const ACL_ITEM = /^("(?:[^"]|"")*"|[^"=]*)=([^/]*)\//;
 
 /** Creates a reader of `aclitem[]` as text. The reader drops grant options. Equal lists share one array, because most

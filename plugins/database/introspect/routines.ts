@@ -11,7 +11,7 @@ import {
 import type { createAclReader } from "./privileges.ts";
 import { bindNames, compileSchemaSet, type AdditionalObjects } from "./chosen-relations.ts";
 
-/** i IN, o OUT, b INOUT, v VARIADIC, t TABLE */
+/** The letters mean: `i` IN, `o` OUT, `b` INOUT, `v` VARIADIC, `t` TABLE. */
 type Mode = "i" | "o" | "b" | "v" | "t";
 
 export interface RoutineRow {
@@ -112,6 +112,7 @@ interface RoutineParts {
   readonly types: ReadonlyMap<number, PgType>;
 }
 
+/** Builds the function of a catalog row. */
 export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
   const allParameters = row.types.map((type, i): Parameter => ({
     name: row.names?.[i] ?? "",

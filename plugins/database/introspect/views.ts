@@ -17,8 +17,8 @@ const isClosingBracket = (code: number): boolean => code === 125 || code === 41;
 
 const TARGET_LIST = ":targetList (";
 
-// {TARGETENTRY :expr {VAR …} :resno 2 :resname vessel\ id :ressortgroupref 0 :resorigtbl 16401 :resorigcol 1 :resjunk
-// false}
+// `{TARGETENTRY :expr {VAR …} :resno 2 :resname vessel\ id :ressortgroupref 0 :resorigtbl 16401 :resorigcol 1 :resjunk
+// false}`
 const ENTRY_END =
   / :resno (\d+) :resname (?:\\[^]|[^\s\\])+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (-?\d+) :resjunk (true|false)\}/y;
 
@@ -105,7 +105,7 @@ export const deriveViewKey = (
   }
   return [...viewColumns].flatMap(([table, columns]) => {
     const key = findPrimaryKey(table);
-    // every() has checked the columns
+    // The call of `every` has checked the columns.
     return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : [];
   });
 };

@@ -100,7 +100,7 @@ export const reloadPoll = definePlugin({
   requires: ["catalog-introspection"],
   apply: (hooks, context) => {
     const intervalMs = context.options.dbSchemaPollInterval * 1000;
-    // only the api itself can change an embedded database
+    // Only the api itself can change an embedded database.
     if (intervalMs === 0 || context.options.database !== undefined) return;
     let loadedVersion: Version | undefined;
     let requestedVersion: string | undefined;
@@ -111,7 +111,7 @@ export const reloadPoll = definePlugin({
     let isUsed = false;
 
     hooks.introspect.tap(NAME, (model, { queryLater }) => {
-      // if the query fails, the first check reloads the schema
+      // If the query fails, the first check reloads the schema.
       const version = queryLater<VersionRow>(VERSION_QUERY).then(
         ([row]) => row?.version ?? undefined,
         () => undefined,
@@ -126,7 +126,7 @@ export const reloadPoll = definePlugin({
       const currentVersion = row?.version ?? undefined;
       if (isClosed) return;
       schedule((performance.now() - startedAtMs) / MAX_CHECK_SHARE);
-      // the loader itself retries a failed load
+      // The loader itself retries a failed load.
       if (
         currentVersion === undefined ||
         currentVersion === requestedVersion ||

@@ -24,10 +24,10 @@ export const reloadAll = definePlugin({
       notifyOthers();
       return context.reload();
     });
-    // the bus is available once all plugins are applied, while the model is still loading
+    // The bus is available once all plugins are applied, while the model is still loading.
     queueMicrotask(() => {
       const bus = getBus();
-      // without a reload channel, no connection should listen
+      // Without a reload channel, no connection should listen.
       if (isClosed || bus === undefined || (bus.usesNotify && !context.options.dbChannelEnabled)) return;
       unsubscribe = bus.subscribe(TOPIC, context.requestReload, () => {
         clearTimeout(timer);

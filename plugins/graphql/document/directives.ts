@@ -109,7 +109,7 @@ const checkArguments = (
   }
 };
 
-/** Returns true if the selection is included. `path` is the path of its selection set. @throws RelApiError */
+/** Returns whether the selection is included. `path` is the path of its selection set. @throws RelApiError */
 export const isIncluded = (
   context: InputContext,
   directives: readonly DirectiveNode[] | undefined,

@@ -37,7 +37,7 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
             path,
             buildUnknownNameFacts(name, fragments.keys()),
           );
-        // a fragment is checked once, because its contents do not depend on where it is spread
+        // A fragment is checked once, because its contents do not depend on where it is spread.
         if (checkedFragments.has(name)) continue;
         openFragments.add(name);
         walk(fragment.selectionSet, `${path}.${name}.selectionSet`);

@@ -127,7 +127,7 @@ const collectFragments = (document: DocumentNode): ReadonlyMap<string, FragmentD
   for (const definition of document.definitions) {
     if (definition.kind !== "FragmentDefinition") continue;
     const name = definition.name.value;
-    // each name has only one fragment @rule G-DOC-8
+    // Each name has only one fragment. @rule G-DOC-8
     if (fragments.has(name)) throw parseFailed(`multiple definitions for fragment "${name}"`, "$");
     fragments.set(name, definition);
   }

@@ -167,7 +167,7 @@ export const createVariableGetter =
     return "json" in value ? value.json : convertDefault(value.literal);
   };
 
-/** Returns true if a variable may be in a position of this type. @rule G-VAR-8 */
+/** Returns whether a variable may be in a position of this type. @rule G-VAR-8 */
 export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDefault: boolean): boolean => {
   const isNullable = declaration.type.kind !== "NonNullType";
   if (

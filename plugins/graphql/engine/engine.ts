@@ -74,7 +74,7 @@ const assemble = (
   calls: readonly string[] = [],
 ): string => {
   const [output] = outputs;
-  // the body is the text that PostgreSQL wrote
+  // The body is the text that PostgreSQL wrote.
   if (outputs.length === 1 && output !== undefined && "bundle" in output) return bodies[output.bundle] ?? "{}";
   return assembleFields(outputs, { bodies, calls });
 };
@@ -117,6 +117,7 @@ const runInOrder = async (
 /** The caller whose schema has every table. */
 const ADMIN: Session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
 
+/** Creates the engine that runs GraphQL requests. `variant` changes the names and the fields of the schema. */
 export const createEngine = (
   hooks: RelApiHooks,
   context: PluginContext,
@@ -290,7 +291,7 @@ export const createEngine = (
         rows = await runInOrder(operation, execute, async (call) => void calls.push(...(await runCalls([call]))));
       else if (steps.length > 0) rows = await execute(steps);
       operation.cachePlan();
-      // `take` sets the result
+      // `take` sets the result.
       if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result;
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =

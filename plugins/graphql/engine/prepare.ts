@@ -201,7 +201,7 @@ const fillOperation = (
     path,
     values: fillAll(sources),
   }));
-  // values of steps that do not run, such as an empty update, are checked as well
+  // Values of steps that do not run, such as an empty update, are checked as well.
   fillAll(template.unsent);
   const reads = new Map<JoinTemplate, GqlJoinedRead>();
   const findRead: FindRead = (join) => {

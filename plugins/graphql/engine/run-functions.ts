@@ -79,6 +79,7 @@ const withAbortSignal = async <Result>(
   }
 };
 
+/** Creates the runner of fields that functions resolve. */
 export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   /** The errors of reads and loads that complete a result. They have a path of their own. */
   const followUpErrors = new WeakSet<object>();
@@ -127,7 +128,7 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       fields.map(async (field, load) => {
         const spanIndexes = spans.flatMap((span, i) => (span.load === load ? [i] : []));
         if (spanIndexes.length === 0) return;
-        // the plan selects an object here
+        // The plan selects an object here.
         const rows = spanIndexes.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow);
         const results = await runLoad(field, rows, execute, context);
         spanIndexes.forEach((spanIndex, i) => (texts[spanIndex] = results[i] ?? "null"));

@@ -42,7 +42,7 @@ export const answerBatch = async (
     pendingText = "";
     for (let at = from; at < requests.length; at++) {
       if (response.destroyed) return;
-      // `at` is below the length
+      // `at` is below the length.
       await writePart(response, await runEntry(requests[at] as GqlRequest, at), watchUnread);
     }
     response.end("]");

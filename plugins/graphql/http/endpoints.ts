@@ -102,7 +102,7 @@ const readBody = (engine: GqlEngine, text: string | undefined, limits: RequestLi
 const encodeEndpointError = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answer => {
   const { session } = exchange as Partial<Exchange>;
   const { body, status } = engine.encodeErrors(error, session);
-  // `encodeErrors` wrote this body
+  // `encodeErrors` wrote this body.
   const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors;
   const { path, code, ...otherExtensions } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
@@ -177,7 +177,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     match: (_, method) => method !== "OPTIONS",
     handle: answer,
     encodeError: (error, exchange) =>
-      // this surface is the last one, so no surface serves the path
+      // This surface is the last one, so no surface serves the path.
       error.code === "path-not-found"
         ? buildJsonAnswer(exchange, 404, NOT_FOUND)
         : encodeEndpointError(getEngine(), exchange, error),
@@ -189,7 +189,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
 export const restEndpoints = definePlugin({
   name: "rest-endpoints",
   requires: ["graphql"],
-  // REST may be served under a prefix of this path
+  // REST may be served under a prefix of this path.
   before: ["rest"],
   apply: (_hooks, context) => {
     let endpoints: readonly Endpoint[] = [];

@@ -102,8 +102,8 @@ const createSurface = (context: PluginContext): Surface => {
 /** Serves queries in the URL. @rule G-GET-1 G-GET-2 G-GET-3 */
 export const graphqlGet = definePlugin({
   name: "graphql-get",
-  // all three plugins have the same paths: `playground` serves its page there, `graphql` rejects other methods than
-  // POST
+  // All three plugins have the same paths: `playground` serves its page there, `graphql` rejects other methods than
+  // POST.
   before: ["playground", "graphql"],
   apply: (_hooks, context) => {
     if (context.registry.has("graphql")) context.addSurface(createSurface(context));

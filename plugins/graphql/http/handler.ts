@@ -16,7 +16,7 @@ export const createPostHandler = <PostRequest extends PostedRequest>(
   runRequest: (postRequest: PostRequest) => Promise<HandlerResponse>,
 ): ((postRequest: PostRequest) => Promise<HandlerResponse>) => {
   const handle = createHandler<PostRequest>({
-    // variables may hold numbers as text with all their digits
+    // Variables may hold numbers as text with all their digits.
     parseRequestParams: ({ raw }) => raw.request as RequestParams,
     onSubscribe: ({ raw }) => runRequest(raw),
   });

@@ -64,6 +64,7 @@ const buildRequestIdHeader = (exchange: AnyExchange): readonly [string, string] 
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
 ];
 
+/** Builds an answer with a JSON body, and with the id of the request. */
 export const buildJsonAnswer = (
   exchange: AnyExchange,
   status: number,
@@ -97,6 +98,7 @@ export const chooseStatus = (
   return applyForm(form, encodedErrors, defaultStatus, isRequestError);
 };
 
+/** Creates the surface that receives GraphQL requests over HTTP. */
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const runner = createRequestRunner(context, () => engine, DATA_MEMBER);
 
@@ -147,7 +149,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     try {
       form = negotiateForm(exchange, isStrict);
       if (isStrict) rejectOtherBody(exchange);
-      // with `await`, V8 would keep the text in memory until the next `await`
+      // With `await`, V8 would keep the text in memory until the next `await`.
       body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
       const encodedErrors = encodeFailure(exchange, error);
@@ -213,7 +215,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     beforeAuthorize: answerOpenPaths,
     handle: handlePost,
     encodeError: (error: CoreError, exchange) => {
-      // this surface is the last one, so no surface serves the path
+      // This surface is the last one, so no surface serves the path.
       if (error.code === "path-not-found") return buildJsonAnswer(exchange, 404, NOT_FOUND);
       const encodedErrors = encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);

@@ -82,7 +82,7 @@ export const createRequestRunner = (
       const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
       return { receiver: collectBody(bytes, frame, resolveBody), result: wholeBody };
     },
-    // a packed body has the member `data`
+    // A packed body has the member `data`.
     takePacked: before === "" ? undefined : (body) => body,
   };
 
@@ -107,7 +107,7 @@ export const createRequestRunner = (
   async function answerLong(exchange: Exchange, answer: Answer, long: LongAnswer): Promise<Answer> {
     const mayZip = acceptsGzip(exchange);
     if ("streamedBody" in long) {
-      // HTTP/1.0 has no chunks with lengths, so a truncated gzip body would look complete
+      // HTTP/1.0 has no chunks with lengths, so a truncated gzip body would look complete.
       const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
       const answerHead = isZipped ? addGzipHeaders(answer) : answer;
       return long.streamedBody.attachTo(answerHead, { ...long.frame, isZipped });

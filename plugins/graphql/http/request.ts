@@ -24,7 +24,7 @@ const requireString = (value: Json, path: string): string => {
 /** Finds the document of a request that does not contain its text. Undefined if no plugin knows its name. */
 export type FindDocument = (request: JsonObject) => string | undefined;
 
-/** Returns true if the request has a query. An empty `query` counts as omitted, because the protocol of some clients
+/** Returns whether the request has a query. An empty `query` counts as omitted, because the protocol of some clients
  *  requires a string. */
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 
@@ -61,7 +61,7 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
 
 /** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
 const checkVariables = (bytes: number, body: Json, limits: RequestLimits): void => {
-  // `readRequest` has accepted the requests
+  // `readRequest` has accepted the requests.
   const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[];
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes - documents > limits.maxVariablesBytes) throw variablesTooLarge(limits, "$.variables");

@@ -78,7 +78,7 @@ export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
     );
 };
 
-/** Returns true if the request itself could not be read, so the error does not depend on the document. */
+/** Returns whether the request itself could not be read, so the error does not depend on the document. */
 export const isMalformed = (error: unknown): boolean =>
   error instanceof RelApiError &&
   (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);

@@ -94,7 +94,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     for (const namedType of walkTypes(completeSchema)) {
       if (isObjectType(namedType) && namedType.getInterfaces().length > 0)
         implementations.set(namedType.name, namedType);
-      // the implementations are known when all types were visited
+      // The implementations are known when all types were visited.
       if (isInterfaceType(namedType)) interfaces.push(namedType);
       else if (namedType !== undefined)
         texts.set(

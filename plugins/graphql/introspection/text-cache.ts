@@ -56,6 +56,7 @@ const buildBody = function* (output: SlicedOutput): Slices<Buffer> {
 const extractText = (body: Buffer, output: SlicedOutput): string =>
   body.toString("utf8", buildBodyStart(output).length, body.length - END.length);
 
+/** Creates a writer of introspection results that caches its texts. */
 export const createIntrospectionWriter = (caches: CacheManager, name: string): IntrospectionWriter => {
   const storedBodies = caches.create({
     name,

@@ -45,7 +45,7 @@ const planLevel = (
   plan: (field: SelectedField) => Output,
 ): readonly Output[] => {
   const outputs: Output[] = [];
-  // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
+  // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects.
   const type = checkSubselection(selectedField) as GraphQLObjectType;
   visitSelections(planner, type, selectedField, (selection) => {
     outputs.push(

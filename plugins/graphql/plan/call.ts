@@ -130,6 +130,7 @@ export const planFunctionField = (
   };
 };
 
+/** Computes the arguments of a function field for the variables of a request. */
 export const computeArguments = (
   { leaves }: FunctionField,
   variables: VariableValues,
@@ -178,7 +179,7 @@ const buildLiveCall = (
   };
   return {
     program,
-    // a join is an index of `joins`
+    // A join is an index of `joins`.
     text: (body) => field.text(read(body ?? "null"), (join, object) => writeJson(readKeys(field.joins[join]!, object))),
     complete: field.joins.length === 0 ? undefined : complete,
     convertError: (error) => {
@@ -189,6 +190,7 @@ const buildLiveCall = (
   };
 };
 
+/** Fills the template of a call with the variables of a request. */
 export const fillCall = (
   { field, run, live }: CallTemplate,
   variables: VariableValues,

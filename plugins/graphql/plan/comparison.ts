@@ -29,6 +29,7 @@ export const checkConditions = ({ budget, schema }: Planner, count: number): voi
   if (count > budget.conditions) throw graphqlLimitExceeded(schema.options, "maxFilters", "conditions");
 };
 
+/** Counts a condition against the limit of the request. */
 export const countCondition = (planner: Planner): void => {
   checkConditions(planner, 1);
   planner.budget.conditions--;
@@ -44,7 +45,7 @@ export const planComparison = (
   const predicates: Predicate[] = [];
   visitInputFields(planner, locatedInput, (member) => {
     const part = getFieldPart(member.field);
-    // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
+    // With `v1BooleanNullCollapse`, a null comparison counts as omitted. @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member))) return;
     if (part?.kind === "cast") predicates.push(...planCast(planner, member, leftOperand));
     else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, leftOperand, value));
@@ -129,6 +130,7 @@ const planList = (
   return { kind: "compare", left: leftOperand, operator, operand: ref };
 };
 
+/** Binds a list of values as one array. */
 export const bindList = (planner: Planner, locatedInput: LocatedInput, item: GqlValueType): ValueRef => {
   const { path } = locatedInput;
   rejectStringItems(planner, locatedInput, item);
@@ -150,7 +152,7 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
     for (const value of items) texts.push(coerceColumn(item, value, path));
   } catch {
     const at = texts.length;
-    // the coercion throws the same error again, now with the path
+    // The coercion throws the same error again, now with the path.
     texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`));
   }
   return texts;

@@ -44,7 +44,7 @@ const orderArguments = (
       list.push({ name: parameter.name, ...argument });
     }
   });
-  // the compiler passes the row as the first argument in any case
+  // The compiler passes the row as the first argument in any case.
   return list[0] === ROW_ARGUMENT ? list.slice(1) : list;
 };
 
@@ -81,6 +81,7 @@ export const buildDefaultArguments = (field: GqlComputedField): { readonly argum
   return list.length === 0 ? {} : { arguments: list };
 };
 
+/** Builds the expression that calls a computed field. */
 export const buildComputedExpression = (
   field: GqlComputedField,
   args?: readonly RoutineArgument[],

@@ -6,6 +6,7 @@ import type { Planner } from "./planner.ts";
 import { omitTrue, planWhere } from "./where.ts";
 import { getFieldPart } from "../plan-parts.ts";
 
+/** Plans the argument `on_conflict`. */
 export const planConflict = (planner: Planner, locatedInput: LocatedInput): OnConflict => {
   let constraint = "";
   let update: readonly string[] = [];

@@ -176,7 +176,7 @@ const planLink: PlanLink = (planner, selectedField, part) =>
 
 const readVariable = (values: VariableValues, name: string): readonly (readonly [string, Json])[] => {
   const value = values.get(name);
-  // the document has the default
+  // The document has the default.
   return value === undefined || "literal" in value ? [] : [[name, value.json]];
 };
 
@@ -204,6 +204,7 @@ const createEvents = (
   return events;
 };
 
+/** Fills the template of a request to another GraphQL schema with the variables of a request. */
 export const fillForward = (
   { document, variables, links, run, subscribe, ...call }: ForwardTemplate,
   values: VariableValues,

@@ -117,7 +117,7 @@ export const isAbsent = (context: InputContext, { input, position, path }: Locat
   return context.variables.open(name) === undefined;
 };
 
-/** Returns true if an opened input is null. */
+/** Returns whether an opened input is null. */
 export const isNull = (input: Input): boolean =>
   input.kind === "variable" ? input.part.isNull() : input.node.kind === "NullValue";
 

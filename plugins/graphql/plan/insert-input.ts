@@ -40,6 +40,7 @@ export const countInserts = (planner: Planner, rows: readonly InputRow[]): void 
   if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
 };
 
+/** Reads a list of rows, and counts its values. */
 export const readRows = (planner: Planner, locatedInput: LocatedInput): readonly InputRow[] =>
   visitInputItems(planner, locatedInput, (count) => checkValues(planner, count)).map((item) => readRow(planner, item));
 
@@ -56,6 +57,7 @@ export const countValue = (planner: Planner): void => {
   planner.budget.insertValues--;
 };
 
+/** Reads one row with its nested rows. */
 export const readRow = (planner: Planner, locatedInput: LocatedInput): InputRow => {
   const cells: InputCell[] = [];
   const relatedInserts: InputRelated[] = [];
@@ -66,7 +68,7 @@ export const readRow = (planner: Planner, locatedInput: LocatedInput): InputRow 
     if (part?.kind === "column") cells.push(readCell(planner, member, part.column, part.value));
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", member.path);
     else if (part?.kind === "relationship") {
-      // nested data that is null counts as omitted @rule G-NST-7
+      // Nested data that is null counts as omitted. @rule G-NST-7
       if (isNull(openVariable(planner, member))) return;
       const { relationship, target } = part;
       const isBefore =
@@ -87,6 +89,7 @@ const readCell = (planner: Planner, locatedInput: LocatedInput, column: Column, 
   return { column, value, source };
 };
 
+/** Reads the nested rows of a relationship, and their `on_conflict`. */
 export const readRelated = (
   planner: Planner,
   locatedInput: LocatedInput,

@@ -13,6 +13,7 @@ import { findInputFunction, isJson } from "../values/columns.ts";
 import { computeValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
 
+/** Builds the plan that inserts the rows. */
 export const buildInsert = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
   kind: "insert",
   into: getQualifiedName(relation),
@@ -34,7 +35,7 @@ export const buildPayloadRows = (
     const apply = findInputFunction(value);
     return [{ name: column.name, ...(apply && { apply }) }];
   });
-  // if every row has all columns, rows need not be compared one by one
+  // If every row has all columns, rows need not be compared one by one.
   const isComplete = rows.every((row) => row.cells.length === valueTypes.size);
   return { payload, shape, columns, missing: isComplete ? "null" : "default" };
 };
@@ -51,6 +52,6 @@ export const encodeRow = (row: InputRow, variables: VariableValues): string =>
 export const encodeRows = (rows: readonly InputRow[], variables: VariableValues): string =>
   joinJsonArray(rows.map((row) => encodeRow(row, variables)));
 
-/** Returns true if the rows do not depend on variables. */
+/** Returns whether the rows do not depend on variables. */
 export const isFixed = (rows: readonly InputRow[]): boolean =>
   rows.every((row) => row.cells.every((cell) => "fixed" in cell.source));

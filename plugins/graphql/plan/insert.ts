@@ -97,7 +97,7 @@ const readPlainRows = (
   if (shape === null) return undefined;
   const { boundValues } = planner.variables;
   const read = readCachedRows(reader, openedInput.part.boundValue, boundValues);
-  // the call reports the error with its path
+  // The call reports the error with its path.
   if (read === undefined) return readWithoutEffect(planner, argument, boundValues);
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
@@ -133,7 +133,7 @@ const createPayloadSource = (
     };
   }
   const encode = (variables: VariableValues): string =>
-    // without a reader there is exactly one row
+    // Without a reader there is exactly one row.
     reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables);
   return isFixed(rows) ? { fixed: encode(planner.variables.boundValues) } : { make: encode };
 };

@@ -46,7 +46,7 @@ const checkField = (planner: Planner, selectedField: SelectedField, enclosingLis
     throw graphqlLimitExceeded(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   if ((isList || SCANNING_FIELDS.has(selectedField.name)) && --planner.budget.introspectionLists < 0)
     throw graphqlLimitExceeded(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
-  // the check reads the arguments, so their variables become part of the cache key
+  // The check reads the arguments, so their variables become part of the cache key.
   visitArguments(planner, selectedField, (argument) => checkBuiltInValue(planner, argument));
   const type: GraphQLObjectType | undefined = checkSubselection(selectedField);
   if (type === undefined) return;

@@ -46,11 +46,13 @@ export const planJoin: PlanJoin = (planner, selectedField, { join: { relation, c
 /** A read with its program. */
 export interface PreparedJoin extends JoinTemplate, Pick<GqlStep, "program"> {}
 
+/** Finds the program of a join. */
 export const prepareJoin = (prepare: PluginContext["prepare"], join: JoinTemplate, session: Session): PreparedJoin => ({
   ...join,
   program: createBatchProgram(prepare(join.planned, session, "graphql"), join.members.length),
 });
 
+/** Fills the template of a join with the variables of a request. */
 export const fillJoin = (
   { planned: plannedProgram, program, path, sources, loads }: PreparedJoin,
   variables: VariableValues,

@@ -83,7 +83,7 @@ const bindUnlessNull = (
 ): ValueRef | undefined => {
   const { input, path } = locatedInput;
   const isVariable = input.kind === "variable" || input.node.kind === "Variable";
-  // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
+  // A null in the document counts as omitted; a null in a variable is bound, and the database accepts it.
   if (!isVariable && isNull(input)) return undefined;
   const param = bindLeaf(planner, locatedInput, false, (value) =>
     value === null ? null : write(value, isVariable ? describeValue(value) : describeInput(input), path),

@@ -16,6 +16,7 @@ const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output
   outputs: columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
 });
 
+/** Plans the columns that the function of a loaded field receives. */
 export const planLoad = (planner: Planner, selectedField: SelectedField, part: CustomPartWith<"load">): Output => {
   const output = buildColumns(selectedField, part.columns);
   const field = planFunctionField(planner, selectedField, part);
@@ -26,7 +27,7 @@ export const planLoad = (planner: Planner, selectedField: SelectedField, part: C
     return {
       origin,
       path,
-      // the selection contains only JSON
+      // The selection contains only JSON.
       key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]),
       run: async (rows, context) =>
         checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map((result) =>
@@ -101,6 +102,7 @@ const buildPlanTree = (plan: Plan, loads: Loads, templates: LoadTemplate[]): Gql
   }
 };
 
+/** Groups the loaded fields of an operation by its steps. */
 export const collectLoads = ({ loads }: Planner, steps: readonly Pick<GqlStep, "planned">[]): readonly StepLoads[] =>
   loads.size === 0
     ? []
@@ -110,6 +112,7 @@ export const collectLoads = ({ loads }: Planner, steps: readonly Pick<GqlStep, "
         return fields.length === 0 ? [] : [{ step, tree, fields }];
       });
 
+/** Fills the loaded fields of a step with the variables of a request. */
 export const fillLoads = (
   { step, tree, fields }: StepLoads,
   variables: VariableValues,

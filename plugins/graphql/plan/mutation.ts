@@ -67,7 +67,8 @@ const planField = (planner: Planner, selectedField: SelectedField, parts: Operat
           ? planCustomField(stepPlanner, selectedField, part)
           : planReadField(stepPlanner, selectedField);
       if (field !== undefined && "planned" in field) return addStep(field);
-      if (field === undefined) throw new TypeError(`a mutation field stands for ${part?.kind ?? "nothing"}`);
+      if (field === undefined)
+        throw new TypeError(`no plan for a mutation field of the kind ${part?.kind ?? "undefined"}`);
       const plan = { kind: "bundle", fields: [field] } as const;
       return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: stepPlanner.sources, path: "$" }) - 1 };
     }

@@ -102,7 +102,7 @@ const insertRow = (
   for (const relatedInsert of earlierRelated) {
     const at = appendKey(path, relatedInsert.name);
     const step = insertFirst(build, relatedInsert, `${at}.data`);
-    // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
+    // If two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12).
     for (const [column, targetColumn] of relatedInsert.relationship.columns)
       cells.set(column, buildStepCell(column, step, relatedInsert.target, targetColumn));
     const message = `cannot proceed to insert object relation "${relatedInsert.name}" since insert to table "${relatedInsert.target.name}" affects zero rows`;

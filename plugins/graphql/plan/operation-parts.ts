@@ -12,17 +12,18 @@ export interface OperationParts {
 
 export type CallPart = CustomPartWith<"run"> | CustomPartWith<"forward">;
 
-/** Returns true if a plugin's function resolves the field. */
+/** Returns whether a plugin's function resolves the field. */
 export const isCall = (selectedField: SelectedField): selectedField is SelectedField & { readonly part: CallPart } =>
   selectedField.part?.kind === "custom" && ("run" in selectedField.part || "forward" in selectedField.part);
 
+/** Plans a field that a function resolves, and adds it to the operation. */
 export const planCall = (
   planner: Planner,
   selectedField: SelectedField,
   part: CallPart,
   { calls, steps }: OperationParts,
 ): GqlOutput => {
-  // the functions of a query run at the same time
+  // The functions of a query run at the same time.
   const afterSteps = planner.operation === "mutation" && steps.length > 0 ? steps.length : undefined;
   return {
     as: selectedField.as,

@@ -45,6 +45,7 @@ export const getRootType = (planner: Pick<Planner, "schema">, { operation }: Par
   return root;
 };
 
+/** Plans an operation of a validated document. */
 export const planOperation = (
   planner: Planner,
   parsedDocument: ParsedDocument,
@@ -170,7 +171,7 @@ const addCall = (reads: PendingReads, selectedField: SelectedField, part: CallPa
   reads.outputs.push(planCall(reads.planner, selectedField, part, reads.parts));
 };
 
-/** Returns true if a function resolves a field of the namespace. The planner must know it before it plans any field of
+/** Returns whether a function resolves a field of the namespace. The planner must know it before it plans any field of
  *  the namespace. */
 const containsCall = (planner: Planner, selectedField: SelectedField): boolean => {
   const { fields } = planner.budget;
@@ -206,7 +207,7 @@ const addText = (reads: PendingReads, as: string, text: string, selectedField: S
 
 const addMetaField = (reads: PendingReads, selectedField: SelectedField): void => {
   const { schema } = reads.planner;
-  // the metadata can close introspection for a role @rule G-INT-9
+  // The metadata can close introspection for a role. @rule G-INT-9
   if (schema.isIntrospectionClosed)
     throw requestUnsupported(`introspection is disabled for role: "${schema.role}"`, "$");
   closeBundle(reads);

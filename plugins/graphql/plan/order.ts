@@ -25,6 +25,7 @@ type LiftExpression = (inner: Expression) => Expression;
 
 const keepExpression: LiftExpression = (inner) => inner;
 
+/** Plans the argument `order_by`. */
 export const planOrderBy = (planner: Planner, locatedInput: LocatedInput): readonly OrderBy[] => {
   if (isNull(openVariable(planner, locatedInput))) return [];
   const { options } = planner.schema;
@@ -52,7 +53,7 @@ const planInRequestOrder = (
 };
 
 const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
-  // an ordering that is null counts as omitted @rule G-ORD-4
+  // An ordering that is null counts as omitted. @rule G-ORD-4
   if (isNull(openVariable(planner, member))) return [];
   switch (part.kind) {
     case "column":

@@ -82,7 +82,7 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
     for (const name of Object.keys(row)) {
       const cell = cells.get(name);
       if (cell === undefined) return undefined;
-      // the name is an own key of the row, whose path is not needed here
+      // The name is an own key of the row, whose path is not needed here.
       const text = coerceColumn(cell.value, row[name] as Json, "");
       if (texts.length > 0) json += ",";
       json += cell.jsonKey + (text === null ? "null" : cell.isJson ? text : JSON.stringify(text));
@@ -127,7 +127,7 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
     },
     buildExamples: ({ fields, isComplete }) => {
       const inputRow: InputRow = {
-        // `readShape` found every field in the cells
+        // `readShape` found every field in the cells.
         cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })),
         relatedInserts: [],
       };

@@ -26,7 +26,7 @@ interface Budget {
   conditions: number;
   relatedConditions: number;
   introspectionLists: number;
-  /** The number of further levels of relationships in the current condition. */
+  /** The number of additional levels of relationships in the current condition. */
   relationLevels: number;
   /** The number of objects and their fields in inserts. */
   insertValues: number;
@@ -44,6 +44,7 @@ const BOUND_LENGTH_FACTOR = 4;
 export const getMaxBoundLength = ({ maxVariablesBytes }: RequestLimits): number =>
   maxVariablesBytes * BOUND_LENGTH_FACTOR;
 
+/** Creates the budget that the limits allow one request. */
 export const createBudget = (limits: RequestLimits): Budget => ({
   fields: 0,
   conditions: limits.maxFilters,
@@ -92,7 +93,7 @@ export interface Planner extends InputContext {
   readonly loads: Map<Output, LoadTemplate>;
   /** The reads of rows that belong to results of functions. */
   readonly joins: JoinTemplate[];
-  // the files of these functions import files that call them
+  // The files of these functions import files that call them.
   readonly planJoin: PlanJoin;
   readonly planRow: PlanRow;
 }
@@ -110,6 +111,7 @@ export const countWrites = ({ budget, schema: { options } }: Planner, count = 1)
   if (budget.writeStatements < 0) throw graphqlLimitExceeded(options, "maxWriteStatements", "statements that write");
 };
 
+/** Adds the source of a value, and returns the index of its parameter. */
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
 /** Coerces a value that does not affect the plan: now, to report errors, and again for other values of the

@@ -16,7 +16,7 @@ import { visitArguments, visitSelections, checkSubselection } from "./selection.
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const fieldMisplaced = ({ plugin }: CustomPart): Error =>
-  new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
+  new TypeError(`plugin "${plugin ?? "?"}" adds a field at a position where it cannot be served`);
 
 /** Describes the source of a field in log lines. */
 export const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
@@ -58,7 +58,7 @@ const readArguments = (planner: Planner, selectedField: SelectedField): Readonly
     const value = defaultValue as Json; // the plugin wrote the default value
     args.set(name, { leaf: { fixed: value }, readValue: () => value });
   }
-  // `list` reads the arguments that have a part
+  // `list` reads the arguments that have a part.
   visitArguments(planner, selectedField, (argument) => {
     if (argument.part === undefined) args.set(argument.name, readArgument(planner, argument));
   });
@@ -165,9 +165,10 @@ export const planPluginRoot = (
   return withSelection(planner, selectedField, typeExtension?.relation, fieldType, part.plan);
 };
 
-/** Returns true if the field is a list in the schema. */
+/** Returns whether the field is a list in the schema. */
 export const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
+/** Plans a root field whose statement a plugin compiles. */
 export const planStatement = (
   planner: Planner,
   selectedField: SelectedField,

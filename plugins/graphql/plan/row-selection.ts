@@ -21,6 +21,7 @@ import type { Planner, PlanRow, SelectedField } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
 import { visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 
+/** Plans the outputs of a row. */
 export const planRow: PlanRow = (planner, type, selections) => {
   const outputs: Output[] = [];
   visitSelections(planner, type, selections, (selection) => {
@@ -130,7 +131,7 @@ const planComputedRows = (planner: Planner, selectedField: SelectedField, part: 
   );
 };
 
-/** Returns true if the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
+/** Returns whether the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
 export const readsOtherRows = (outputs: readonly Output[]): boolean =>
   outputs.some((output) => {
     if (output.kind === "embed") return true;

@@ -21,12 +21,13 @@ const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expr
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", value: expression };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", value: expression };
-  // by the naming convention, the names of enum values are the keys in upper case (G-NAM-8)
+  // By the naming convention, the names of enum values are the keys in upper case (G-NAM-8).
   if (value.enumTable?.values.some((enumValue) => enumValue.name !== enumValue.key))
     return { kind: "apply", function: "upper", value: expression };
   return isStringified(planner, value) ? { kind: "cast", value: expression, type: "text" } : expression;
 };
 
+/** Plans the value of a column. */
 export const planColumn = (
   planner: Planner,
   selectedField: SelectedField,
@@ -51,7 +52,7 @@ const planJsonPath = (planner: Planner, argument: GivenArgument): readonly PathK
 const bindPath = (planner: Planner, locatedInput: LocatedInput): number =>
   bindLeaf(planner, locatedInput, false, (value) => {
     const { input, path } = locatedInput;
-    // a null variable means the whole value, like an omitted argument
+    // A null variable means the whole value, like an omitted argument.
     if (value === null) return encodeArrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string")
@@ -74,6 +75,7 @@ const formatJsonPathError = (text: string): string =>
 
 export type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
 
+/** Plans the value of a computed field. */
 export const planComputedValue = (
   planner: Planner,
   selectedField: SelectedField,

@@ -1,4 +1,4 @@
-/** Separates the fields of another GraphQL schema's types that have rows of tables or belong to a further schema. The
+/** Separates the fields of another GraphQL schema's types that have rows of tables or belong to another schema. The
  *  document of the schema has the members that these fields need, and the fields replace them in the result.
  *  @rule X-GQL-15 */
 import {
@@ -140,7 +140,7 @@ export const separateLinks = (
     { as, node, selections }: CollectedField,
     setPath: string,
   ): { readonly nodes: readonly FieldNode[]; readonly tree: LinkTree | undefined } => {
-    // a selection on an interface is repeated for the object types that fragments name
+    // A selection on an interface is repeated for the object types that fragments name.
     if (++fieldCount > options.maxDocumentFields) throw graphqlLimitExceeded(options, "maxDocumentFields", "fields");
     const name = node.name.value;
     const path = appendKey(setPath, name);
@@ -150,7 +150,7 @@ export const separateLinks = (
       const members = listMembers(part);
       const selectedField: SelectedField = { as, name, node, field: definition, part, path, selections };
       const number = links.push({ ...planLink(planner, selectedField, part), as, members }) - 1;
-      // the member of a link without members says only that the object has the link
+      // The member of a link without members says only that the object has the link.
       const names = members.length === 0 ? ["__typename"] : members;
       return {
         nodes: names.map((member, i) => ({

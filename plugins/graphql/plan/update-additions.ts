@@ -117,7 +117,7 @@ interface InputWithSource extends GqlInputField {
   readonly locatedInput: LocatedInput;
 }
 
-// `createInput` makes every GqlInput
+// `createInput` makes every GqlInput.
 const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).locatedInput;
 
 /** Creates the input that a plugin receives. `name` is the name of a field. */

@@ -30,6 +30,7 @@ export interface UpdateParts {
 
 export const createParts = (): UpdateParts => ({ assignments: [], pluginArguments: [], where: undefined });
 
+/** Adds the part of an argument to the parts of an update. */
 export const addPart = (
   planner: Planner,
   parts: UpdateParts,
@@ -59,7 +60,7 @@ const planOperand = (
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
   const part = getFieldPart(member.field);
   if (part?.kind !== "update-column") return undefined;
-  // null is rejected for operands that are lists themselves (keys of a path), not for a column's array
+  // Null is rejected for operands that are lists themselves (keys of a path), not for a column's array.
   if (rejectsNull && part.value.element !== undefined) {
     return {
       column: part.column,
@@ -78,6 +79,7 @@ const planKeyObject = (planner: Planner, locatedInput: LocatedInput): Predicate 
   return combinePredicates(parts);
 };
 
+/** Builds the plan of an update from its parts. */
 export const buildUpdate = (planner: Planner, relation: Relation, parts: UpdateParts, path: string): Update => {
   const assignments = parts.assignments.map(({ column, operator, operand }): Assignment => ({
     column: column.name,

@@ -22,6 +22,7 @@ const planParts = (
   return (result) => planWriteStep(planner, update, result, "$");
 };
 
+/** Plans `update_T` and `update_T_by_pk`. */
 export const planUpdate = (planner: Planner, selectedField: SelectedField, relation: Relation): StepTemplate => {
   const parts = createParts();
   visitArguments(planner, selectedField, (argument) => addPart(planner, parts, argument, argument.part));
@@ -46,7 +47,7 @@ export const planUpdateMany = (
       updates.push({ planner: stepPlanner, planStep: planParts(stepPlanner, relation, parts, item.path) });
     }
   });
-  // the selection is checked even if there is nothing to update
+  // The selection is checked even if there is nothing to update.
   if (updates.length === 0) planResponse(planner, selectedField);
   return updates.map(({ planner: stepPlanner, planStep }) => planStep(planResponse(stepPlanner, selectedField)));
 };

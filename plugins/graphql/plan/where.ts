@@ -33,6 +33,7 @@ const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan
   return result;
 };
 
+/** Plans the argument `where`. */
 export const planWhere = (planner: Planner, locatedInput: LocatedInput): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];
@@ -110,7 +111,7 @@ const planAggregatePredicate = (planner: Planner, locatedInput: LocatedInput, re
     if (name.name === "arguments") expressions = planColumns(planner, argument, part.columns);
     else if (name.name === "distinct") isDistinct = readBoolean(planner, argument);
     else if (name.name === "filter") where = omitTrue(planWhere(planner, argument));
-    // `predicate` is the last of the four fields in name order, so the left side is complete
+    // `predicate` is the last of the four fields in name order, so the left side is complete.
     else if (name.name === "predicate")
       compare = (leftOperand) => planComparison(planner, argument, leftOperand, part.value);
   });

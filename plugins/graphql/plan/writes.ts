@@ -22,6 +22,7 @@ import { visitSelections, checkSubselection } from "./selection.ts";
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
 const DOCUMENT_ONE: Envelope = Object.freeze({ media: "document-one" });
 
+/** Builds the step of an operation that runs one plan. */
 export const buildStep = (planner: Planner, plan: Plan, path: string, isOne = false): StepTemplate => ({
   planned: { plan, envelope: isOne ? DOCUMENT_ONE : DOCUMENT },
   sources: planner.sources,
@@ -55,6 +56,7 @@ export const planResponse = (planner: Planner, selectedField: SelectedField): Wr
   return { isOne: false, output };
 };
 
+/** Plans the answer of a write by primary key, which is the written row. */
 export const planOneRow = (planner: Planner, selectedField: SelectedField): WriteResult => {
   const type = checkSubselection(selectedField) as GraphQLObjectType; // fields that write one row return it
   return { isOne: true, output: planRow(planner, type, selectedField) };

@@ -54,7 +54,7 @@ const collectDocuments = (
     const allowedRoles = rolesByDocument.get(form);
     if (roles === undefined || allowedRoles === true) rolesByDocument.set(form, true);
     else rolesByDocument.set(form, new Set([...(allowedRoles ?? []), ...roles]));
-    // some generators hash the printed document, others the file
+    // Some generators hash the printed document, others the file.
     for (const variant of [text, text.trim(), print(parse(text))]) textsById.set(hashText(variant), text);
   };
   for (const { id, text, location } of folder === undefined ? [] : readDocuments(folder)) {
@@ -115,7 +115,7 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
 export const trustedDocuments = definePlugin({
   name: "trusted-documents",
   requires: ["graphql"],
-  // documents of persisted queries come from clients, so trusted documents are looked up first
+  // Documents of persisted queries come from clients, so trusted documents are looked up first.
   before: ["persisted-queries"],
   settings: trustedSettings,
   apply: applyTrustedDocuments,

@@ -17,7 +17,7 @@ const readManifest = (location: string, text: string): readonly TrustedFile[] =>
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    // JSON.parse throws a SyntaxError
+    // JSON.parse throws a SyntaxError.
     throw presetError(`trusted documents: ${location} cannot be read: ${(error as Error).message}`);
   }
   const { operations } = manifest as { readonly operations?: unknown };
@@ -39,7 +39,7 @@ export const readDocuments = (folder: string): readonly TrustedFile[] => {
   try {
     names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   } catch (error) {
-    // Node throws an Error for files
+    // Node throws an Error for files.
     throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`);
   }
   return names.flatMap((name) => {

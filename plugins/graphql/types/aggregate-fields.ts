@@ -15,7 +15,7 @@ export const listAggregateFunctions = ({ aggregates }: Registry) =>
     return aggregateName === undefined || spec.types === undefined ? [] : [{ spec, aggregateName }];
   });
 
-/** Returns true if the aggregate accepts a column of this type. @rule G-OUT-8 G-OUT-9 */
+/** Returns whether the aggregate accepts a column of this type. @rule G-OUT-8 G-OUT-9 */
 export const acceptsType = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
   const spec = build.schema.registry.aggregates.get(fn);
   return spec !== undefined && acceptsValue(spec, value);

@@ -64,7 +64,7 @@ const buildRowFields = (context: GqlFieldContext): GqlFields =>
         const type = buildAggregateType(context.build, table);
         if (type === undefined) return undefined;
         return buildEntry(
-          // the relationship's name stays unchanged in `order_by` and `where` (G-NAM-8)
+          // The relationship's name stays unchanged in `order_by` and `where` (G-NAM-8).
           context.build.fieldName(name, "aggregate"),
           wrapNonNull(type),
           { kind: "relationship-aggregate", relationship, target },

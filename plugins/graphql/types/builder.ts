@@ -120,6 +120,7 @@ const listRootNames = ({ hasSubscriptions }: SchemaParts): readonly GqlRootName[
 
 const TABLES_AT_ONCE = 10;
 
+/** Builds the GraphQL schema of a role. */
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, catalog: source, values, access, hooks, registry, options } = parts;
   const { names, typeOwners } = source;
@@ -172,7 +173,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     make: (spec: GqlTypeSpec) => Type,
   ): Type | undefined => {
     const entry = types.get(spec.name);
-    // the same spec has the same kind of type
+    // The same spec has the same kind of type.
     if (entry !== undefined) return isSameSpec(entry.spec, spec) ? (entry.type as Type | undefined) : undefined;
     const owner = typeOwners.get(spec.name);
     if (
@@ -181,7 +182,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     )
       return undefined;
     const type = make(spec);
-    // tables may refer to each other, so the type is registered before its fields are built
+    // Tables may refer to each other, so the type is registered before its fields are built.
     types.set(spec.name, { spec, type });
     if (spec.isOptional !== true || hasFields(spec)) return type;
     types.set(spec.name, { spec, type: undefined });
@@ -238,13 +239,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const buildGraphqlType = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
-    // the name of the enum may belong to another type
+    // The name of the enum may belong to another type.
     if (value.element === undefined) return buildNamedType(value) ?? GraphQLString;
-    // a scalar, enum or list, each of which may be null
+    // The type is a scalar, enum or list, each of which may be null.
     return wrapList(buildGraphqlType(value.element) as GraphQLScalarType);
   };
 
-  // other plugins that change plans may hide rows
+  // Other plugins that change plans may hide rows.
   const isRewritten = hooks.transformPlan.taps.some(
     ({ name, keepsRows }: { readonly name: string } & PlanTap) => name !== "metadata-permissions" && keepsRows !== true,
   );
@@ -319,7 +320,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     }
   };
 
-  /** Returns true if any table adds a field to the root. The search stops at the first one. */
+  /** Returns whether any table adds a field to the root. The search stops at the first one. */
   const hasAnyField = (spec: GqlTypeSpec): boolean =>
     source.tables.some((table) => withVisible([table], [], () => !isEmpty(buildFields(spec)))) ||
     withVisible([], source.functions, () => !isEmpty(buildFields(spec)));
@@ -415,7 +416,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         const fields = yield* builder.buildRootFields(context, () => iterateParts(context));
         preparedFields.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
-        // this access marks the root as used
+        // This access marks the root as used.
         if (schema[name] !== undefined) yield* registerObject(spec)?.makeFields() ?? [];
       }
     },

@@ -215,7 +215,7 @@ export const createCatalog = function* (
   convention: GqlCustomization["namingConvention"],
   warn: Warn,
 ): Slices<Catalog> {
-  // only the metadata plugin writes this part
+  // Only the metadata plugin writes this part.
   const metadata = model.pluginFacts[GQL_METADATA] as GqlMetadata | undefined;
   const customization: GqlCustomization = {
     ...metadata?.customization,

@@ -31,7 +31,7 @@ export const tapFields = (
     },
   );
 
-/** Returns true if the object has its own field of this name. A column may be called `constructor`, so inherited
+/** Returns whether the object has its own field of this name. A column may be called `constructor`, so inherited
  *  properties do not count. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
@@ -42,7 +42,7 @@ const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind ===
 export const mergeFields = (fields: GqlFields, addedFields: GqlFields): GqlFields => {
   const mergedFields: Record<string, GqlField> = { ...fields };
   for (const name in addedFields)
-    // the name is a key of the object
+    // The name is a key of the object.
     if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) mergedFields[name] = addedFields[name]!;
   return mergedFields;
 };

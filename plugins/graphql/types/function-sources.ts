@@ -56,7 +56,7 @@ const findFittingFunction = (
     const relation = findReturnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  // the list has at least two elements
+  // The list has at least two elements.
   if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`);
   return fits.length === 1 ? fits[0] : undefined;
 };

@@ -75,7 +75,7 @@ const buildAggregateField = (
   ];
 };
 
-/** Returns true if the plugins can plan the function. A function that returns one row needs the operator `is`, which
+/** Returns whether the plugins can plan the function. A function that returns one row needs the operator `is`, which
  *  checks that there is a row. @rule G-FN-3 */
 const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
   routine.returns.isSet || hasOperator(build, "is");

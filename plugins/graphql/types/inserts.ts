@@ -129,7 +129,7 @@ const buildConstraintEnum = (build: GqlBuild, table: GqlTable) =>
       listUsableConstraints(build, table).map(({ name, columns }) => ({
         name,
         value: name,
-        // a description names only columns of the role's schema
+        // A description names only columns of the role's schema.
         description: columns.every((column) => isVisibleColumn(build.rights(table), column))
           ? `unique or primary key constraint on columns ${joinQuoted(columns)}`
           : "unique or primary key constraint",

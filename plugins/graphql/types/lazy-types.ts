@@ -29,7 +29,7 @@ const mapSorted = <From, To>(
   make: (name: string, from: From) => To,
 ): Record<string, To> => {
   const sortedRecord = Object.create(null) as Record<string, To>;
-  // the name is a key of the object
+  // The name is a key of the object.
   for (const name of Object.keys(record).sort()) sortedRecord[name] = make(name, record[name]!);
   return sortedRecord;
 };
@@ -50,7 +50,7 @@ const buildArguments = (configs: GraphQLFieldConfigArgumentMap): readonly GraphQ
     .map((name) => buildArgument(name, configs[name]!)); // the name is a key of the object
 
 export const buildOutputField = (name: string, { config, toPlan }: GqlField): GraphQLField<unknown, unknown> => {
-  // the type of the scope is an object type
+  // The type of the scope is an object type.
   const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>;
   return {
     name,
@@ -64,7 +64,7 @@ export const buildOutputField = (name: string, { config, toPlan }: GqlField): Gr
 };
 
 const buildInputField = (name: string, { config, toPlan }: GqlField): GraphQLInputField => {
-  // the type of the scope is an input object type
+  // The type of the scope is an input object type.
   const { type, description, defaultValue } = config as GraphQLInputFieldConfig;
   return {
     name,

@@ -12,7 +12,7 @@ interface WrappedTypes {
 }
 
 export const wrapNonNull = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
-  // the cached wrapper was created from this type
+  // The cached wrapper was created from this type.
   ((type as WrappedTypes)[NON_NULL] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>;
 
 /** Returns the type `[T!]`. */

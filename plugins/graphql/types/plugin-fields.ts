@@ -29,7 +29,7 @@ const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: Custo
 const checkField = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
   const pluginFieldInvalid = (reason: string): Error =>
-    new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${reason}`);
+    new Error(`plugin "${plugin}" adds the field "${name}" of type "${context.typeName}": ${reason}`);
   const kind = findPlanKind(part);
   const allowedKinds = ALLOWED_KINDS[context.scope] ?? [];
   const isLive =
@@ -162,7 +162,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         const addedFields: Record<string, GqlField> = {};
         for (const part of parts()) {
           const partFields = (tap.fn as FieldTap)(noFields, part); // the type of a tap of this hook
-          // the name is a key of the object
+          // The name is a key of the object.
           for (const name in partFields) if (!Object.hasOwn(addedFields, name)) addedFields[name] = partFields[name]!;
           yield;
         }

@@ -20,7 +20,7 @@ import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlRootFieldName } from "../catalog-types.ts";
 
-/** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */
+/** Returns whether the metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFieldName): boolean => {
   const shownFields = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
   return shownFields?.has(key) !== false;

@@ -13,7 +13,7 @@ import { relationshipSettings } from "../settings.ts";
 export const buildRelationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
-/** Returns true if the related row always exists: the table itself has the foreign key, whose columns are all NOT NULL.
+/** Returns whether the related row always exists: the table itself has the foreign key, whose columns are all NOT NULL.
  *  With `nullableRelationships`, the role must also be able to see all rows of the target. */
 const isCertain = (
   build: GqlBuild,

@@ -87,7 +87,7 @@ const createAccessByGrants = (model: Model, role: string): GqlRoleAccess => {
     rights: (table) => {
       const readable = findReadableColumns(table);
       if (readable.length === 0) return buildWriteRights(model, role, table.relation);
-      // the function receives the whole row, which PostgreSQL passes only if the role may read all of it
+      // The function receives the whole row, which PostgreSQL passes only if the role may read all of it.
       const mayPassRow = readable.length === table.relation.columns.length;
       const mayRun = ({ routine }: GqlComputedField): boolean =>
         mayPassRow && mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
@@ -107,7 +107,7 @@ const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: ()
  *  the next model is made from these members. */
 export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return createAdminAccess(model);
-  // only the metadata plugin writes this part
+  // Only the metadata plugin writes this part.
   const metadata = model.pluginFacts[GQL_METADATA] as GqlMetadata | undefined;
   const accessByMetadata = metadata?.findAccess(session);
   if (accessByMetadata !== undefined) return accessByMetadata;

@@ -43,7 +43,7 @@ export const getRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => rol
 
 const noColumns: ReadonlySet<string> = new Set();
 
-/** Returns true if a plugin provides the operator. A field whose plan needs an operator that no plugin provides does
+/** Returns whether a plugin provides the operator. A field whose plan needs an operator that no plugin provides does
  *  not exist. */
 export const hasOperator = ({ schema }: GqlBuild, name: string): boolean =>
   schema.registry.operators.some((operator) => operator.name === name);
@@ -57,11 +57,11 @@ export const listOwnParameters = ({ routine, tableArgument, sessionArgument }: G
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
   );
 
-/** Returns true if the role may aggregate the related rows. */
+/** Returns whether the role may aggregate the related rows. */
 const mayAggregateRows = (build: GqlBuild, { relationship }: GqlRelationshipField, target: GqlTable): boolean =>
   !relationship.isToOne && build.rights(target).select?.mayAggregate === true;
 
-/** Returns true if rows of the table, or rows that are related to them, have a value that the role may read. Tables may
+/** Returns whether rows of the table, or rows that are related to them, have a value that the role may read. Tables may
  *  refer to each other. */
 const leadsToValue = (build: GqlBuild, table: GqlTable): boolean => {
   const reachedTables = new Set([table]);

@@ -51,7 +51,7 @@ const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
 const parseAccessKey = (key: string): Session => {
-  // only `encodeAccessKey` writes the key
+  // Only `encodeAccessKey` writes the key.
   const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean];
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
@@ -161,19 +161,19 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
       const names = await runSliced(buildModelNames(model));
       preparation.names ??= names;
     } catch {
-      // the document that needs the names fails and reports the error
+      // The document that needs the names fails and reports the error.
     }
   };
   context.onModel((model) => {
     open = undefined;
     const preparation = getPreparation(model);
     if (preparation.options !== context.options) {
-      // the options have changed with the model
+      // The options have changed with the model.
       preparation.names = undefined;
       preparation.schemas.clear();
     }
     if (preparation.names !== undefined) return;
-    // another surface may never get a request
+    // Another surface may never get a request.
     let names = variant === undefined ? startModelNames(model) : undefined;
     const openNames = async (): Promise<void> => {
       await (names ??= startModelNames(model));

@@ -74,6 +74,7 @@ export interface ValueTypes {
 
 const isComposite = (type: PgType): boolean => type.kind === "composite";
 
+/** Creates the GraphQL types of PostgreSQL's types. */
 export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTypes => {
   const scalars = new Map<string, GraphQLScalarType>(
     [GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]),
@@ -82,13 +83,13 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
   let byName: Map<string, PgType> | undefined;
 
   const findTypeByName = (name: string): PgType | undefined => {
-    // a built-in type has the same oid in every database
+    // A built-in type has the same oid in every database.
     const builtIn = BUILT_IN_NAMES.get(name);
     if (builtIn !== undefined) return model.types.get(builtIn.oid) ?? builtIn;
     if (byName === undefined) {
       byName = new Map();
       for (const type of model.types.values()) {
-        // a user-defined type with the same name must not replace the built-in type that operators use
+        // A user-defined type with the same name must not replace the built-in type that operators use.
         if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
       }
     }

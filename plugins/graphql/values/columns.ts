@@ -32,7 +32,7 @@ const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
           path,
         )
       );
-    // the dialect converts literals to JSON first, so `3.0` is an integer
+    // The dialect converts literals to JSON first, so `3.0` is an integer.
     const integerText = convertToInteger(parseDecimal(text));
     const limit = 1n << (bits - 1n);
     if (integerText === undefined || integerText >= limit || integerText < -limit)

@@ -38,7 +38,7 @@ const checkRing: Check = (ring, path) => {
   if (positions.length < 4) throw parseFailed("A LinearRing needs at least 4 Positions", path);
   checkEach(checkPosition)(ring, path);
   const formatPosition = (position: Json | undefined): string =>
-    // `checkPosition` has checked the position
+    // `checkPosition` has checked the position.
     (position as readonly Json[]).map((number) => Number(getNumberText(number))).join();
   if (formatPosition(positions[0]) !== formatPosition(positions[positions.length - 1]))
     throw parseFailed("the first and last locations have to be equal for a LinearRing", path);

@@ -6,7 +6,7 @@ import { exactNumber, isRawNumber, getNumberText, createRawNumber } from "./numb
 
 const ENUM: unique symbol = Symbol("enum literal");
 
-// only this file reads the literal
+// Only this file reads the literal.
 const createEnumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json;
 
 /** Returns the name of an enum literal of the document, or undefined for other values. */

@@ -18,6 +18,7 @@ interface Decimal {
   readonly exponent: number;
 }
 
+/** Splits the text of a number into its digits and its power of ten. */
 export const parseDecimal = (text: string): Decimal => {
   const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
   const isNegative = mantissa.startsWith("-");

@@ -87,7 +87,7 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, a
   for (const field of Object.values(fields)) {
     const at = appendKey(path, field.name);
     if (Object.hasOwn(value, field.name))
-      // the field's name is an own key of the value
+      // The field's name is an own key of the value.
       members.push([field.name, coercePlain(field.type, value[field.name] as Json, at)]);
     else if (isRequiredInputField(field)) throw fieldMissing(field.name, at);
     else if (field.defaultValue !== undefined) members.push([field.name, field.defaultValue as Json]);

@@ -133,7 +133,7 @@ const completeVersions = (
 ): Versions => {
   if (before === null) return [null, after];
   if (identity === undefined) {
-    // The log omits long values that did not change
+    // The log omits long values that did not change.
     const newCells = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
     const isWhole = typeof before[requiredColumnAt] === "string";
     return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, newCells];

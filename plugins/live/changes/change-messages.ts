@@ -126,7 +126,7 @@ const encodeRows = (changedRows: ChangedRows | undefined, maxBytes: number): str
   let last = "";
   for (const row of changedRows.rows) {
     const text = JSON.stringify(row);
-    if (text === last) continue; // A row that repeats the previous row is omitted, because it adds nothing.
+    if (text === last) continue; // a row that repeats the previous row is omitted, because it adds nothing
     rows.push(text);
     last = text;
     bytes += Buffer.byteLength(text) + 1;

@@ -5,7 +5,7 @@ import { createChangeCollector } from "./changed-rows.ts";
 
 interface Followers {
   readonly count: number;
-  /** Records a sign of life, with the columns whose values the follower needs. */
+  /** Records a heartbeat, with the columns whose values the follower needs. */
   recordFollower(sender: string, columns: ColumnsByRelation): void;
   forget(sender: string): void;
   /** Forgets followers that were silent for too long. */
@@ -15,7 +15,7 @@ interface Followers {
   mergeColumns(relation: string, ownColumns: readonly string[] | undefined): readonly string[];
 }
 
-/** The number of ticks without a sign of life after which a follower is forgotten. */
+/** The number of ticks without a heartbeat after which a follower is forgotten. */
 const FOLLOWER_EXPIRY_TICKS = 24;
 
 export const createFollowers = (): Followers => {

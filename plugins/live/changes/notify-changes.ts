@@ -19,7 +19,7 @@ export const notifyChanges = definePlugin({
     const source = createNotifications(context);
     hooks.introspect.tap(NAME, (model, { queryLater }) => {
       const tables = queryLater<TableRow>(TABLES);
-      tables.catch(() => undefined); // The function `load` logs the error.
+      tables.catch(() => undefined); // `load` logs the error
       return { ...model, pluginFacts: { ...model.pluginFacts, [NAME]: tables } };
     });
     context.use(watchChangesHook).tap(NAME, source.watch);
@@ -148,7 +148,7 @@ export const liveTriggers = (take: (text: string) => void) =>
           .then(take)
           .catch((error: unknown) =>
             context.logger.error("failed to generate the SQL of the live triggers", { reason: getErrorMessage(error) }),
-          ); // A failure has to be logged here, because `onModel` does not await the promise.
+          ); // a failure has to be logged here, because `onModel` does not await the promise
       });
     },
   });

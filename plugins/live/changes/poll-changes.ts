@@ -42,7 +42,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, onChange: Rep
       snapshot = row?.snapshot;
       return isChanged;
     } catch {
-      snapshot = undefined; // After any error, the next snapshot counts as a change.
+      snapshot = undefined; // after any error, the next snapshot counts as a change
       return false;
     }
   };

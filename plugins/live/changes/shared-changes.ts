@@ -156,7 +156,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       if (lockedFeed !== undefined) return becomeLeader(lockedFeed);
       if (++failedAttemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
-          "another process reads the changes for all, but its messages do not arrive on the bus; another change source is used",
+          "another process leads the change feed but is silent on the bus; using another change source",
         );
       publishColumns();
       startElection(RETRY_MS * (0.5 + Math.random() / 2));
@@ -202,7 +202,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       case "want":
         if (role !== "leading") return;
         followers.recordFollower(sender, message[2] ?? {});
-        // the sender may have followed this leader before the unsent changes
+        // The sender may have followed this leader before the unsent changes.
         if (hasUnsentChanges) epoch++;
         hasUnsentChanges = false;
         return publish(["lead", epoch]);
@@ -233,7 +233,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role === "following") {
       if (tickCount % FOLLOWER_HEARTBEAT_TICKS === 0) publishColumns();
       if (silentTicks < SILENT_TICKS) return;
-      restartElection("no message arrives from the process that reads the changes for all", Math.random() * SPREAD_MS);
+      restartElection("the leader of the change feed is silent on the bus", Math.random() * SPREAD_MS);
     } else if (role === "leading") {
       followers.tick();
       unknownTicks--;

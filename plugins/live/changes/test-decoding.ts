@@ -16,7 +16,7 @@ export const parseNames = (text: string, from: number): RelationNames => {
   let name = "";
   let position = from;
   while (position < text.length) {
-    const character = text[position] as string; // The position is less than the length of the text.
+    const character = text[position] as string; // the position is less than the length of the text
     if (character === '"') {
       const end = findQuotedEnd(text, position + 1);
       name += text.slice(position + 1, end).replaceAll('""', '"');
@@ -25,7 +25,7 @@ export const parseNames = (text: string, from: number): RelationNames => {
       names.push(name);
       name = "";
       if (character === ":") return { names, isWhole: true, end: position + 1 };
-      position += 2; // The separator is a comma and a blank.
+      position += 2; // the separator is a comma and a blank
     } else {
       name += character;
       position++;

@@ -4,7 +4,7 @@ import { findRelation, type Model, type PluginContext } from "../../../core/inde
 import { sql } from "../../../core/sql/fragment.ts";
 
 interface BaseTables {
-  /** Finds the tables behind the relations. `isIncomplete` says that further relations may be read. */
+  /** Finds the tables behind the relations. `isIncomplete` says that other relations may be read. */
   findTables(relations: ReadonlySet<string>, isIncomplete?: boolean): QueryTables;
 }
 

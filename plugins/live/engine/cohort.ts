@@ -115,6 +115,7 @@ const areClientsSlow = ({ subscriptions }: CohortEntry): boolean => {
   return subscriptions.size > 0;
 };
 
+/** Creates a cohort without subscribers. */
 export const createCohort = ({
   properties,
   runner,

@@ -23,6 +23,7 @@ const CHECKS_PER_SLICE = 50;
 /** The delay before the next attempt if a scheme failed with a server error. */
 const RETRY_MS = 5000;
 
+/** Creates the watch that ends live connections when their credentials would be rejected. */
 export const createCredentialWatch = (context: PluginContext): CredentialWatch => {
   const watchedHolders = new Set<CredentialHolder>();
   let seenOptions = context.options;

@@ -1,12 +1,12 @@
 /** Errors of live queries. */
 import { limitExceeded, RelApiError } from "../../../core/index.ts";
 
-/** @rule G-SUB-12 */
+/** Returns the error for a live query that would exceed the limit of all live queries. @rule G-SUB-12 */
 export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "live-queries-too-large",
     status: 503,
-    message: `The live queries together are larger than ${limitBytes} bytes`,
+    message: `The live queries exceed ${limitBytes} bytes in total`,
     headers: [["Retry-After", "1"]],
   });
 
@@ -22,7 +22,7 @@ export const operationCountExceeded = (limit: number): RelApiError =>
 export const startFailed = (message: string): RelApiError =>
   new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
-/** @rule X-GQL-16 */
+/** Returns the error for a request for events that selects several root fields. @rule X-GQL-16 */
 export const remoteSubscriptionNotAlone = (path: string): RelApiError =>
   new RelApiError({
     code: "not-supported",
@@ -31,7 +31,7 @@ export const remoteSubscriptionNotAlone = (path: string): RelApiError =>
     path,
   });
 
-/** @rule G-LIV-3 */
+/** Returns the error for a live query with a field that a function answers. @rule G-LIV-3 */
 export const functionFieldNotLive = (path: string | undefined): RelApiError =>
   new RelApiError({
     code: "not-supported",

@@ -31,7 +31,7 @@ export const openEventStream = (
       isError = true;
       text = source.encodeError(error);
     }
-    // events have different hashes, because equal events are sent too
+    // Events have different hashes, because equal events are sent too.
     if (signal.aborted) return;
     await untilAborted(sendEvent({ hash: `event ${++count}`, text, isError, isEvent: true }), signal);
   };

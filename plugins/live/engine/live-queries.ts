@@ -51,7 +51,7 @@ export const liveQueries = definePlugin({
 });
 
 interface LiveEngine extends LiveQueries {
-  /** @rule G-SUB-8 */
+  /** Plans all live queries again. @rule G-SUB-8 */
   replan(): void;
   close(): void;
 }

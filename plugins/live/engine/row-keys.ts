@@ -89,7 +89,7 @@ const resolveTerms = (
     else if ("text" in term) values.add(term.text);
     else {
       const [boundValue] = fillSlots([term.slot], program?.values ?? [], query.session);
-      if (boundValue === null || boundValue === undefined) continue; // No value equals NULL, so NULL adds no key.
+      if (boundValue === null || boundValue === undefined) continue; // no value equals NULL, so NULL adds no key
       if (typeof boundValue !== "string") return undefined;
       const items = term.isList ? parseArrayLiteral(boundValue) : [boundValue];
       if (items === undefined) return undefined;

@@ -272,7 +272,7 @@ export const createRunner = (context: PluginContext): Runner => {
       for (const [at, result] of (
         await runMultiplexed(properties, multiplexedProgram, otherEntries, otherHashes)
       ).entries())
-        results[otherIndexes[at]!] = result; // This index exists, because the list has one index for each result.
+        results[otherIndexes[at]!] = result; // this index exists, because the list has one index for each result
       return results;
     },
   };

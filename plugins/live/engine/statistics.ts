@@ -20,7 +20,7 @@ export const computePlanFigures = (cohorts: Iterable<Cohort>): readonly PlanFigu
   const byPlan = new Map<string, PlanStatistics>();
   for (const { properties, entries, counts } of cohorts) {
     const [first] = entries.values();
-    if (first === undefined) continue; // The cohort has no entry if it is about to end.
+    if (first === undefined) continue; // the cohort has no entry if it is about to end
     const programs = first.query.programs.map(({ program }) => program);
     const { role, isAdmin } = properties.session;
     const planKey = programs.map(hashProgram).join(".");

@@ -31,6 +31,7 @@ interface WatchGroup {
 
 const RETRY_MS = 1000;
 
+/** Creates the groups of live queries that depend on the same tables. */
 export const createWatchGroups = (
   watchChanges: ValueOf<typeof watchChangesHook>,
   context: PluginContext,

@@ -115,7 +115,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
       putValue(path, value, true);
     }
   }
-  return root as Document; // The server made the change and knows the type.
+  return root as Document; // the server made the change and knows the type
 };
 
 /** The version and the patch that a server sends with a result. */
@@ -142,7 +142,7 @@ const createResultUpdater = <Data>(): ((live: Live, completeData: Data) => Data)
   let version = 0;
   return (live, completeData) => {
     if (live.patch === undefined) data = completeData;
-    else if (live.version === version) return data; // Some clients deliver a result twice.
+    else if (live.version === version) return data; // some clients deliver a result twice
     else if (version === 0 || live.version !== version + 1)
       throw new LivePatchError(`version ${live.version} does not follow ${version}`);
     else data = applyPatch(data, live.patch);
@@ -168,6 +168,6 @@ export const createRestPatchApplier = <Rows = any>(): ((data: string) => Rows) =
   const keep = createResultUpdater<Rows>();
   return (data) => {
     const event = JSON.parse(data) as LiveEvent<Rows>;
-    return keep(event, event.data as Rows); // An event without a patch contains the rows.
+    return keep(event, event.data as Rows); // an event without a patch contains the rows
   };
 };

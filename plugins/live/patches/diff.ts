@@ -179,8 +179,8 @@ type RowKeys = readonly string[];
 const MAX_KEY_MEMBERS = 8;
 const MAX_PAIR_MEMBERS = 4;
 
-/** Matches rows by a member, or by two members, whose values are unique within each list. It chooses the key that
- *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
+/** Matches rows by a member, or by two members, whose values are unique within each list. Chooses the key that
+ *  matches the most rows; of equal keys, the first. A primary key that the result contains qualifies. @rule X-PAT-5 */
 const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [RowKeys, RowKeys] => {
   let bestKeys: readonly [RowKeys, RowKeys] | undefined;
   let mostMatches = 0;

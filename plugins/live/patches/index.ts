@@ -41,7 +41,7 @@ const createPatcher = ({ store: keep, release }: ResultStore, findPatch: FindPat
   return {
     next: (result) => {
       const previousResult = sentResult;
-      release(previousResult); // Releasing the old result frees memory for the new result.
+      release(previousResult); // releasing the old result frees memory for the new result
       sentResult = result.isError || isClosed ? undefined : keep(result);
       if (result.isError) return undefined;
       version++;

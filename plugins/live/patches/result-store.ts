@@ -19,6 +19,7 @@ export interface ResultStore {
 
 type StoreLimits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
 
+/** Creates the store of the last results, whose size is limited. */
 export const createResultStore = (limits: () => StoreLimits): ResultStore => {
   let total = 0;
 

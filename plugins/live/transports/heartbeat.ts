@@ -15,13 +15,14 @@ const SLOT_COUNT = 50;
 /** The largest rate of beats. A beat costs two system calls, and the client's reply a third. Above this rate, beats
  *  would be most of the cost of idle sockets. @rule G-WS-22 */
 const MAX_BEATS_PER_SECOND = 2000;
-/** The longest default period. By default no client waits longer for a sign of life. */
+/** The longest default period. By default no client waits longer for a heartbeat. */
 const MAX_PERIOD_MS = 20_000;
 
 /** Computes the period of the beats for `count` members. */
 const computePeriodMs = (count: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(MAX_PERIOD_MS, (count / MAX_BEATS_PER_SECOND) * 1000));
 
+/** Creates a heartbeat that all connections of a transport share. */
 export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
   const slots = Array.from({ length: SLOT_COUNT }, () => new Set<BeatingConnection>());
   let position = 0;
@@ -31,7 +32,7 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
     timer = setTimeout(beatNextSlot, computePeriodMs(count, periodMs) / SLOT_COUNT);
   };
   const beatNextSlot = (): void => {
-    wait(); // The timer starts before the beats, so that their duration does not accumulate.
+    wait(); // the timer starts before the beats, so that their duration does not accumulate
     position = (position + 1) % SLOT_COUNT;
     for (const member of slots[position] ?? []) member.beat();
   };

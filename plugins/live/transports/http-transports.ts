@@ -87,7 +87,7 @@ const PATCH = /(^|&)live=patch(?:&|$)/;
 const removePatchParameter = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     query: { value: exchange.query?.replace(PATCH, "$1").replace(/&$/, "") },
-  }) as Exchange; // The other members of the exchange are in the prototype.
+  }) as Exchange; // the other members of the exchange are in the prototype
 
 /** Encodes the data of an event. The function must be called when the event is sent, because it advances the patcher.
  *  @rule X-PAT-3 */

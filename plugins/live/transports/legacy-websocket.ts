@@ -56,10 +56,10 @@ const openProtocolHandler = (connection: ClientConnection): SocketProtocolHandle
     return path === LEGACY_PATH ? encodeLegacyError(errorBody) : (errorBody as unknown as Json);
   };
 
-  /** @rule G-WSL-5 */
+  /** Encodes an error as an object with a list of errors. @rule G-WSL-5 */
   const encodeErrorsText = (error: unknown): string => JSON.stringify({ errors: [encodeOneError(error)] });
 
-  /** @rule G-WSL-4 */
+  /** Encodes an error in the form that the path of the socket requires. @rule G-WSL-4 */
   const encodeErrorPayload = (error: unknown): string =>
     path === LEGACY_PATH ? JSON.stringify(encodeOneError(error)) : encodeErrorsText(error);
 
@@ -174,7 +174,7 @@ interface Message {
   readonly payload?: Json;
 }
 
-/** @throws Error with the reason @rule G-WSL-8 */
+/** Returns the message that a JSON value represents. @throws Error with the reason @rule G-WSL-8 */
 const parseMessage = (value: Json): Message => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object");
   const { type, id, payload } = value as Readonly<Record<string, Json>>;

@@ -71,7 +71,7 @@ export class SendQueue {
     this.#pendingEntries?.delete(live);
   }
 
-  /** Resolves when the client is fast enough for further messages. It never resolves if the client disconnects
+  /** Resolves when the client is fast enough for more messages. It never resolves if the client disconnects
    *  before. */
   async whenFast(): Promise<void> {
     while (this.isSlow) await new Promise<void>((resolve) => (this.#waiting ??= []).push(resolve));
@@ -97,7 +97,7 @@ export class SendQueue {
   }
 }
 
-const TEXT_FRAME = 0x81; // The first byte of a frame that is the final frame of a text message.
+const TEXT_FRAME = 0x81; // first byte of the final frame of a text message
 
 /** Encodes a text message of a server as one unmasked frame. */
 export const encodeFrame = (text: string): Uint8Array => {

@@ -62,7 +62,7 @@ export class SocketExchange implements Exchange {
   }
 
   async streamBody(): Promise<void> {
-    // an operation of a WebSocket has no body
+    // An operation of a WebSocket has no body.
   }
 
   onDisconnect(listener: () => void): () => void {
@@ -70,6 +70,6 @@ export class SocketExchange implements Exchange {
   }
 
   endPhase(): void {
-    // responses of a WebSocket have no Server-Timing
+    // Responses of a WebSocket have no Server-Timing.
   }
 }

@@ -48,7 +48,7 @@ const SOCKET_PATHS: ReadonlyMap<string, SocketPath> = new Map(
   ]),
 );
 
-/** @rule G-WS-17 */
+/** The message for a WebSocket on another path. @rule G-WS-17 */
 const REJECTION = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
 /** Returns the sockets that the protocol plugins of a preset share. The first plugin creates them. */
@@ -193,8 +193,8 @@ const createSockets = (context: PluginContext): Sockets => {
     const spreadMs = Math.min(webSockets.length, (context.options.shutdownGrace * 1000) / 2);
     const groupSize = Math.ceil((webSockets.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
     for (let i = 0; i < webSockets.length; i++) {
-      const webSocket = webSockets[i] as WebSocket; // The index is less than the length of the list.
-      webSocket.resume(); // A paused socket would not read the client's close frame.
+      const webSocket = webSockets[i] as WebSocket; // the index is less than the length of the list
+      webSocket.resume(); // a paused socket would not read the client's close frame
       webSocket.close(1001);
       if (i % groupSize === groupSize - 1 && i + 1 < webSockets.length)
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));

@@ -60,7 +60,7 @@ const receiveUpgrade = (
     else if (offerUpgrade(handler, handlerPaths)) return;
   }
   for (const handler of unmountedHandlers) if (offerUpgrade(handler, listSuffixes(requestPath))) return;
-  if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
+  if (server.listenerCount("upgrade") > 1) return; // another listener may accept the upgrade
   rejectUpgradeInText(
     socket,
     404,
@@ -142,10 +142,10 @@ const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "
  *  must be served as an ordinary request; some clients offer `h2c` with each first request. So the connection is
  *  emitted again, without the upgrade headers. */
 const serveAsRequest = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-  if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the request.
+  if (server.listenerCount("upgrade") > 1) return; // another listener may accept the request
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
-    const name = request.rawHeaders[i] as string; // The index is less than the length of the list.
+    const name = request.rawHeaders[i] as string; // the index is less than the length of the list
     if (!UPGRADE_HEADERS.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));

@@ -84,7 +84,7 @@ const matchLayer = (layer: Layer, path: string): readonly string[] => {
   try {
     match = layer.match(path);
   } catch {
-    return []; // The path has a malformed percent-escape.
+    return []; // the path has a malformed percent-escape
   }
   if (match === false || match === undefined || match === null) return [];
   const matchedPath = match === true ? layer.path : (match as { readonly path?: unknown }).path;

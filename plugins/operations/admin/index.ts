@@ -49,7 +49,7 @@ const formatSettingValue = (setting: unknown): string =>
 
 /** Encodes one line for each setting: `db-pool = 10`. */
 const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
-  // an option that no plugin declares may contain a secret, so its value is hidden
+  // An option that no plugin declares may contain a secret, so its value is hidden.
   const shownNames = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
   return Object.entries(options)
     .filter(([name, setting]) => setting !== undefined && !HIDDEN_OPTIONS.has(name))
@@ -174,7 +174,7 @@ const handle = async (
   try {
     writeAnswer(response, await handler(context, options));
   } catch (error) {
-    // an endpoint fails if it needs the model before the first load
+    // An endpoint fails if it needs the model before the first load.
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
     writeAnswer(response, { status: 503, headers: [] });
   }

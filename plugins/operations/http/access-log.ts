@@ -21,7 +21,7 @@ const quote = (text: string | undefined): string => (text === undefined ? '""' :
 
 /** Formats a response in the common log format of web servers. @rule R-ADM-3 */
 const formatAccessLine = ({ request, status, bytes, session }: RequestRecord): string => {
-  // Express removes the mount path from `url`, and sets `originalUrl`
+  // Express removes the mount path from `url`, and sets `originalUrl`.
   const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/";
   return `${formatAddress(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${formatTime()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quote(request.headers.referer)} ${quote(request.headers["user-agent"])}`;
 };

@@ -93,7 +93,7 @@ export const cors = definePlugin({
       },
       headers: (exchange) => {
         const origin = exchange.header("origin");
-        // the response to a preflight request has its own headers
+        // The response to a preflight request has its own headers.
         if (origin === undefined || exchange.isUnlogged) return NO_HEADERS;
         return buildCorsHeaders(getPolicy(), origin, exchange.exposedHeaders);
       },

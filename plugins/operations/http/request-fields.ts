@@ -44,7 +44,7 @@ const sumRows = ({ rows = [] }: EndedTransaction): number | undefined => {
 /** Creates the function that builds the fields of a request. @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => LogFields) => {
   const totals = createExchangeSlot<TransactionTotals>();
-  // without the log of all requests, no listener is needed, which each transaction would call
+  // Without the log of all requests, no listener is needed, which each transaction would call.
   if (findLowestLoggedStatus(context.options.logLevel) === 0)
     context.use(transactionEndedSignal).listen((transaction) => {
       const { exchange } = transaction.execution;
@@ -81,7 +81,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
     const { traceId, spanId } = exchange === undefined ? NO_TRACE_IDS : findTraceIds(exchange);
     const database = exchange && totals.get(exchange);
     const name = context.options.serverTraceHeader;
-    // loggers omit undefined fields
+    // Loggers omit undefined fields.
     return {
       requestId: exchange && assignRequestId(exchange),
       traceId,

@@ -28,7 +28,7 @@ export const requestIds = definePlugin({
       },
       get headers() {
         if (!isUsed()) return undefined;
-        // if the trace header has the same name, R-HDR-11 defines the response to a request without this header
+        // If the trace header has the same name, R-HDR-11 defines the response to a request without this header.
         const isEchoed = (context.options.serverTraceHeader ?? "").toLowerCase() === NAME;
         return ({ isUnlogged, requestId }: OpenExchange): Headers =>
           isUnlogged || isEchoed || requestId === undefined ? NO_HEADERS : [["X-Request-Id", requestId]];

@@ -12,7 +12,7 @@ export const traceHeader = definePlugin({
       get headers() {
         const { serverTraceHeader: name } = context.options;
         if (name === undefined) return undefined;
-        // the browser itself creates a preflight request, so the response to it has no trace header
+        // The browser itself creates a preflight request, so the response to it has no trace header.
         return (exchange: OpenExchange): Headers => (exchange.isUnlogged ? [] : [[name, exchange.header(name) ?? ""]]);
       },
     }),

@@ -69,7 +69,7 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
   registerLivePlans(prom, registry, context, labelRole);
 };
 
-/** @rule X-MET-9 */
+/** Registers the metrics of webhook calls. @rule X-MET-9 */
 const registerWebhooks = ({ Histogram }: PromClient, registry: Registry, context: PluginContext): void => {
   const durations = new Histogram({
     name: "relapi_webhook_duration_seconds",

@@ -67,7 +67,7 @@ const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"])
 
 /** Creates the exchange of metrics between workers. `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
-  // the types of the library do not allow lists, but the library accepts them
+  // The types of the library do not allow lists, but the library accepts them.
   const aggregateMetrics = (metrics: readonly MetricValues[]): Registry =>
     prom.AggregatorRegistry.aggregate(metrics as object[]);
   const pendingRequests = new Map<number, PendingRequest>();
@@ -108,7 +108,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     });
     clearTimeout(timer);
     pendingRequests.delete(requestId);
-    // the executor of the promise assigns the variable synchronously
+    // The executor of the promise assigns the variable synchronously.
     return pendingRequest as unknown as PendingRequest;
   };
 

@@ -74,11 +74,11 @@ export const slowQueries = definePlugin({
           .join(";\n")
           .slice(0, MAX_TEXT_LENGTH),
       });
-      // a failed statement is not explained, because it may fail again, or the database may be too busy
+      // A failed statement is not explained, because it may fail again, or the database may be too busy.
       if (slowQueryPlans && transaction.rows !== undefined) void logPlan(transaction, planKey);
     };
 
-    // the listener has a cost, so it is registered once the setting has a value, which may come from the database
+    // The listener has a cost, so it is registered once the setting has a value, which may come from the database.
     let isListening = false;
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;

@@ -53,7 +53,7 @@ export const tracing = definePlugin({
     context.wrap({
       execute: (next) => (execution) => {
         const spanContext = findSpanContext(execution.exchange);
-        // a trace that is not sampled is not exported, so the database does not need its id
+        // A trace that is not sampled is not exported, so the database does not need its id.
         const isSampled = spanContext !== undefined && (spanContext.traceFlags & api.TraceFlags.SAMPLED) !== 0;
         return next(isSampled ? addTrace(execution, traceStatements, spanContext) : execution);
       },

@@ -36,7 +36,7 @@ const SERVER_ERROR = 500;
 /** Returns the first word of the span's name. */
 const readTransport = ({ method, credentials }: OpenExchange): string => (credentials.isSocket ? "WEBSOCKET" : method);
 
-/** @rule X-TRC-1 X-TRC-2 X-TRC-3 X-TRC-5 */
+/** Creates the functions that record spans for requests. @rule X-TRC-1 X-TRC-2 X-TRC-3 X-TRC-5 */
 export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
@@ -78,7 +78,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = transaction;
     const request = findSpan(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
-    // the span `plan` covers the time before a statement, in which the request is read, authorized and planned
+    // The span `plan` covers the time before a statement, in which the request is read, authorized and planned.
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
     const errorCode = error === undefined ? undefined : readErrorCode(error);
@@ -133,16 +133,16 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     open: (exchange) => {
       const { request, method, surface } = exchange;
       const active = api.context.active();
-      // an instrumentation of the HTTP server may have started a span
+      // An instrumentation of the HTTP server may have started a span.
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
       const outerSpan = exchange.parent === undefined ? undefined : findSpan(exchange.parent);
-      // an inner request belongs to the trace of the outer request, if there is one
+      // An inner request belongs to the trace of the outer request, if there is one.
       if (exchange.parent !== undefined && outerSpan === undefined) return;
       const parent = outerSpan ? outerSpan.context : isInside ? active : extractContext(exchange, headerNames);
       const parentSpan = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
-      // sampling is decided before the span is created, because even an unsampled span costs half as much as a sampled
-      // one
+      // Sampling is decided before the span is created, because even an unsampled span costs half as much as a sampled
+      // one.
       if (parentSpan === undefined ? !isSampled() : (parentSpan.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(

@@ -27,7 +27,7 @@ const buildComment = (parent: string, operation: string | undefined): string =>
 const MAX_LENGTH = 100;
 
 const encodeCommentValue = (text: string): string =>
-  // the buffer replaces unpaired surrogates, which cannot be encoded
+  // The buffer replaces unpaired surrogates, which cannot be encoded.
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

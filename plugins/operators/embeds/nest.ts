@@ -11,7 +11,7 @@ import {
 /** Compiles scalar subqueries, or a lateral join if the parents are sorted by the embed (`needsJoin`). */
 const compileNest = (embed: Embed, context: EmbedContext): EmbedSql => {
   const alias = context.needsJoin ? context.alias() : undefined;
-  // a joined row is converted before sorting, for all parents, even beyond the limit
+  // A joined row is converted before sorting, for all parents, even beyond the limit.
   const isJoined = alias !== undefined && !(context.isLimited && context.isCertainlyOne);
   const value = isJoined
     ? sql`case when (${quoteIdentifier(alias)}.*) is distinct from null then row_to_json(${quoteIdentifier(alias)}.*) end`

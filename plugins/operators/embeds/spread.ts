@@ -101,7 +101,7 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
       const cell = quoteIdentifier(row, column.name);
       if (column.aggregate === undefined)
         return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
-      // the surface accepts only the functions of R-AGG-1
+      // The surface accepts only the functions of R-AGG-1.
       const call = sql`${trustedSql(column.aggregate.fn)}(${cell})`;
       const value =
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${trustedSql(column.aggregate.cast)})`;

@@ -204,7 +204,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     const session = await findAnonymousSession(context, "graphql", engine.credentialRules);
     const example = session && (await engine.buildExampleQuery(session));
     const page = context.use(playgroundService);
-    // REST has its own demo; both surfaces stream live queries through the same plugin
+    // REST has its own demo; both surfaces stream live queries through the same plugin.
     const isStreamed = context.use(restGuideService) === undefined && context.use(eventStreamsService) !== undefined;
     const liveExample = isStreamed && session !== undefined ? await engine.buildLiveExample(session) : undefined;
     const credentialKind = findCredentialKind(context);
@@ -222,10 +222,10 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    // a link that begins with two slashes leads to another host
+    // A link that begins with two slashes leads to another host.
     const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
     const origin = readOrigin(exchange);
-    // building the cards waits for the first load of the schema
+    // Building the cards waits for the first load of the schema.
     const restPart = await buildRestPart(base, origin);
     const graphqlPart = await buildGraphqlPart(base, origin);
     const cards = [restPart?.card, graphqlPart?.card];

@@ -35,7 +35,7 @@ const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
 /** Creates the surface of the page. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
-  // the plugin `openapi` starts after this plugin
+  // The plugin `openapi` starts after this plugin.
   const findRoots = (): readonly string[] => context.use(openapiService)?.roots() ?? [];
   const assets = createAssetStore(CONTENT_TYPES, (name) =>
     name === "page.js" ? encodeAsset(Buffer.from(PAGE_SCRIPT)) : readBuiltAsset(folder, name),
@@ -78,7 +78,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
 /** Serves a page to browse the OpenAPI document and to send requests, if REST serves the document. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  // this surface must precede `rest`, which answers requests to the same root with the document
+  // This surface must precede `rest`, which answers requests to the same root with the document.
   before: ["rest"],
   apply: (_hooks, context) => {
     const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;

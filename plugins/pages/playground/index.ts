@@ -111,7 +111,7 @@ const createExampleSurface = ({ use }: Pick<PluginContext, "use">): Surface => (
 /** Serves GraphiQL, a page to write and run GraphQL operations. */
 export const playground = definePlugin({
   name: "playground",
-  // the GraphQL surface serves the other methods of the path; it starts later, so it cannot be in `requires`
+  // The GraphQL surface serves the other methods of the path; it starts later, so it cannot be in `requires`.
   before: ["graphql"],
   apply: (_hooks, context) => {
     const folder = findBuiltFolder("playground/app", "main.js");

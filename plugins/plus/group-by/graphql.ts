@@ -148,7 +148,8 @@ const listDisplayedValues = (outputs: readonly Output[]): readonly Expression[] 
 
 const encodePath = (path: readonly string[]): string => JSON.stringify(path);
 
-/** @throws RelApiError `validation-failed` @rule P-GRP-2 P-GRP-7 */
+/** Checks that the keys of groups fit the rest of the read. @throws RelApiError `validation-failed`
+ *  @rule P-GRP-2 P-GRP-7 */
 const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[], read: Read, path: string): void => {
   const groupByInvalid = (message: string, location: string): RelApiError =>
     new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${location}` });

@@ -125,7 +125,7 @@ const nameRelatedArgument = (build: GqlBuild): string => build.fieldName("by_rel
 
 const buildColumnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
   const columns = build.listArguments(table)[build.fieldName("distinct_on")];
-  // the type of `columns` is an enum
+  // The type of `columns` is an enum.
   return columns && new GraphQLList(nonNull(getNamedType(columns.type) as GraphQLInputType));
 };
 

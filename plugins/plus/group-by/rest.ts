@@ -4,10 +4,10 @@
 import { trustedSql, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
 import { describeAdditionsHook, readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
-// matches terms such as `sold.sum().gt.10`, `"odd name".max().not.is.null` and `count().gte.2`
+// Matches terms such as `sold.sum().gt.10`, `"odd name".max().not.is.null` and `count().gte.2`.
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 
-// matches the beginning of groups such as `and(…)`, `or(…)` and `not.or(…)`
+// Matches the beginning of groups such as `and(…)`, `or(…)` and `not.or(…)`.
 const GROUP = /^(not\.)?(and|or)?\(/;
 
 /** Returns the index at which a list item ends: a comma outside of quotes and parentheses, or the closing
@@ -75,7 +75,7 @@ const parseTree = (parameter: ReadParameter, start: number, depth: number): Pars
 
 const MAX_OPENING = "not.and(".length;
 
-/** @throws RelApiError `parse-error`, `aggregates-disabled` */
+/** Parses the parameter `having`. @throws RelApiError `parse-error`, `aggregates-disabled` */
 const parseHaving = (parameter: ReadParameter): Predicate => {
   const { predicate, end } = parseTree(parameter, 0, 0);
   if (end < parameter.text.length) throw parameter.buildSyntaxError(end, "end of input");
@@ -105,7 +105,7 @@ export const restHaving = definePlugin({
       },
       paths,
     }));
-    // the first is for relations, the second for embeds and for functions that return rows
+    // The first is for relations, the second for embeds and for functions that return rows.
     for (const name of ["having", "*.having"])
       context
         .use(readParametersHook)

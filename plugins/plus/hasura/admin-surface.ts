@@ -54,11 +54,12 @@ const isFromOtherHost = (exchange: Exchange): boolean => {
 
 const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
+/** Creates a surface for requests of administrators. */
 export const createAdminSurface = (context: PluginContext, adminPath: AdminPath): Surface => {
   const { path, kind, method = "POST" } = adminPath;
   const isServed = (): boolean =>
     context.use(graphqlService) !== undefined && (adminPath.isEnabled === undefined || adminPath.isEnabled());
-  // the surface serves nothing without the engine
+  // The surface serves nothing without the engine.
   const getEngine = (): GqlEngine => requireService(context, graphqlService);
 
   /** Encodes an error with the messages of the GraphQL surface, in the format of this surface. */
@@ -68,7 +69,7 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
       return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
     const encodedErrors = getEngine().encodeErrors(error, exchange.session);
-    // `encode` wrote this JSON
+    // `encode` wrote this JSON.
     const [first] = (JSON.parse(encodedErrors.body) as { errors: readonly GqlErrorBody[] }).errors;
     const { path: errorPath, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
@@ -80,10 +81,10 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
     );
   };
 
-  /** @throws RelApiError */
+  /** Reads the JSON body of a request. @throws RelApiError */
   const readBody = async (exchange: Exchange): Promise<Json> => {
     if (method === "GET") return null;
-    // a browser sends other types without a CORS preflight
+    // A browser sends other types without a CORS preflight.
     if (isFromOtherHost(exchange) && !JSON_TYPE.test(exchange.header("content-type") ?? ""))
       throw metadataError("invalid-headers", "the content type must be application/json", "$", undefined, 415);
     return getEngine().parseRequestJson(await exchange.text());
@@ -104,7 +105,7 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
         if (!exchange.session.isAdmin || exchange.session.role !== "admin") throw adminRequired();
         exchange.operation = { kind };
         const body = await readBody(exchange);
-        // `encode` wrote this JSON
+        // `encode` wrote this JSON.
         const encodeToJson = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
         return buildJsonAnswer(
           200,

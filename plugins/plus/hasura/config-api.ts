@@ -8,7 +8,7 @@ const isSet = (value: unknown): boolean =>
   value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0);
 
 const describeConfig = ({ options, registry }: PluginContext): Json => {
-  // options of plugins that may be missing from the preset
+  // These imports declare options of plugins that may be missing from the preset.
   const values = options as unknown as Readonly<Record<string, unknown>>;
   const readNumber = (name: string, otherwise: number): number => {
     const value = values[name];

@@ -105,7 +105,7 @@ export const documentCommands: Commands = [
     "clear_metadata",
     ({ sources }) => ({
       version: 3,
-      // the connection settings of sources are kept
+      // The connection settings of sources are kept.
       sources: readListOrEmpty(sources).map((source) => ({
         ...omitUndefined({
           name: readEntry(source)["name"],

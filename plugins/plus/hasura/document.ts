@@ -45,7 +45,7 @@ export const normalizeMetadata = (rawMetadata: Json): Entry => {
   const { allow_list: allowList, ...top } = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const version = Number(getNumberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...otherMembers } = top;
-  // a metadata folder has both keys in one file
+  // A metadata folder has both keys in one file.
   const actionMembers = isJsonObject(actions) ? actions : omitUndefined({ actions });
   const members = { ...otherMembers, ...actionMembers, ...(allowList === undefined ? {} : { allowlist: allowList }) };
   if (version === 3) return { ...members, version: 3, sources: readListOrEmpty(top["sources"]) };
@@ -61,7 +61,7 @@ export interface Arguments {
   readonly path: string;
 }
 
-/** @throws RelApiError */
+/** A function that applies one command to the metadata. @throws RelApiError */
 export type Command = (document: Entry, from: Arguments) => Entry;
 
 /** Pairs of a command's name and its function. */
@@ -137,7 +137,7 @@ export const replaceEntry = (
   const next = change(at === -1 ? undefined : readEntry(list[at]));
   if (at === -1) return next === undefined ? owner : { ...owner, [key]: [...list, next] };
   const changedList = next === undefined ? list.toSpliced(at, 1) : list.with(at, next);
-  // exports leave out an empty list unless other keys need it
+  // Exports leave out an empty list unless other keys need it.
   return changedList.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: changedList };
 };
 
@@ -150,7 +150,7 @@ const readSourceName = (from: Arguments): string =>
 /** Changes the source that the arguments name, or `default` if they name none. @throws RelApiError `not-exists` */
 export const changeSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
   const name = readSourceName(from);
-  // the settings contain the connection, so the first source exists without being added
+  // The settings contain the connection, so the first source exists without being added.
   const isFirst = readListOrEmpty(document["sources"]).length === 0 && name === "default";
   return replaceEntry(
     document,

@@ -76,7 +76,7 @@ const findChangePath = ({ parts = [], path }: Change, before: Entry, problem: Me
   return changePath;
 };
 
-/** @rule P-HAS-4 */
+/** Returns the error for a change that would make the metadata inconsistent. @rule P-HAS-4 */
 const changeRejected = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
   const { allowedProblems, isDrop, isRename } = change;
   const path = findChangePath(change, before, problems[0]);
@@ -98,6 +98,7 @@ const changeRejected = (problems: readonly MetadataProblem[], change: Change, be
   return metadataError("invalid-configuration", reasons, path, internal);
 };
 
+/** Creates the editor that changes the metadata. */
 export const createEditor = (context: PluginContext): Editor => {
   const getSource = (): MetadataSource | undefined => context.use(metadataSourceService);
   const listProblems = (): readonly MetadataProblem[] => copyProblems(context.model());
@@ -175,7 +176,7 @@ export const createEditor = (context: PluginContext): Editor => {
       source.propose(undefined);
     } catch (error) {
       source.propose(undefined);
-      // restores the old model; if the database prevents that, the next regular reload tries again
+      // This restores the old model; if the database prevents that, the next regular reload tries again.
       if (isTried) await context.reload().catch(() => undefined);
       throw error;
     }

@@ -20,15 +20,15 @@ export const keyMissing = (key: string, path: string): RelApiError =>
 export const kindUnexpected = (key: string, kind: string, path: string): RelApiError =>
   metadataError("parse-failed", `expected ${kind}`, `${path}.${key}`);
 
-/** @rule P-HAS-2 */
+/** Returns the error for a caller that is not an administrator. @rule P-HAS-2 */
 export const adminRequired = (): RelApiError =>
   metadataError("access-denied", "restricted access : admin only", "$.args");
 
-/** @rule P-HAS-5 */
+/** Returns the error for a change of metadata that is read-only. @rule P-HAS-5 */
 export const metadataReadOnly = (reason: string): RelApiError =>
   metadataError("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
 
-/** @rule P-HAS-3 */
+/** Returns the error for a change that is based on another version of the metadata. @rule P-HAS-3 */
 export const versionOutdated = (sentVersion: number, current: number): RelApiError =>
   metadataError(
     "conflict",

@@ -125,7 +125,8 @@ const writeAttempt = (attempt: LoggedAttempt): Json => ({
 
 /** Returns the commands that read or repeat events. */
 export const createEventHandlers = (events: EventsService | undefined): Readonly<Record<string, Handler>> => {
-  /** @throws RelApiError if the preset has no events, or no such trigger */
+  /** Returns the event trigger that the arguments name.
+   *  @throws RelApiError if the preset has no events, or no such trigger */
   const findTrigger = (
     from: Arguments,
   ): { readonly events: EventsService; readonly name: string; readonly allowsManual: boolean } => {

@@ -29,7 +29,7 @@ const buildExplainedSession = (user: Json | undefined, context: PluginContext): 
   }
   const { "x-session-role": role = "admin" } = variables;
   const isAdmin = role === "admin";
-  // if metadata grants the rights of a role, it is not a database role
+  // If metadata grants the rights of a role, it is not a database role.
   const isLogin = isAdmin || context.model().loginRoles?.get("graphql")?.has(role) === true;
   return {
     role,

@@ -30,7 +30,8 @@ const ACTIONS = ["actions", "custom_types"] as const;
 
 const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...TOP_LEVEL_FILES.map(([, key]) => key)]);
 
-/** @throws RelApiError for strings that the loader would read as an include */
+/** Checks that a metadata file can contain the strings of a value.
+ *  @throws RelApiError for strings that the loader would read as an include */
 const rejectIncludes = (value: Json): void => {
   if (typeof value === "string" && /^!include\s/.test(value))
     throw metadataError("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
@@ -86,7 +87,7 @@ const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
   return files;
 };
 
-/** @throws RelApiError for a value that YAML would read back differently */
+/** Returns a value as YAML. @throws RelApiError for a value that YAML would read back differently */
 const toYaml = (yaml: Yaml, value: Json): string => {
   const rawNumber = {
     tag: "tag:yaml.org,2002:float",
@@ -107,7 +108,7 @@ const toYaml = (yaml: Yaml, value: Json): string => {
 const readYaml = (yaml: Yaml, text: string): Json | undefined => {
   const include = { tag: "!include", resolve: (name: string) => `!include ${name}` };
   const document = yaml.parseDocument(text, { customTags: [include], prettyErrors: false, merge: true });
-  // plain YAML has only JSON values
+  // Plain YAML has only JSON values.
   return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json);
 };
 
@@ -118,7 +119,7 @@ export const buildFolderFiles = async (document: Entry, current: Files): Promise
   const files = new Map<string, string>();
   for (const [path, value] of splitDocument(document)) {
     const text = current.get(path);
-    // an unchanged file keeps its comments and spacing
+    // An unchanged file keeps its comments and spacing.
     const isSame = text !== undefined && isSameValue(readYaml(yaml, text), value);
     files.set(path, isSame ? text : toYaml(yaml, value));
   }

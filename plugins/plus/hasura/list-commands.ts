@@ -92,7 +92,7 @@ export const runListCommand = async (
     else if (failures.length > 0) await changeSingly(failures.map(([item]) => item));
   };
 
-  // the objects that fail without the database, such as those that are tracked already
+  // The objects that fail without the database, such as those that are tracked already.
   let { document } = await editor.current();
   let open = items.filter((item) => {
     try {

@@ -12,7 +12,7 @@ import { recoverSource } from "./store.ts";
  *  P-HAS-5 */
 export const metadataApi = definePlugin({
   name: "metadata-api",
-  // the path is below a path of the GraphQL surface, and an interrupted write must end before the metadata is read
+  // The path is below a path of the GraphQL surface, and an interrupted write must end before the metadata is read.
   before: ["graphql", "metadata-loader"],
   apply: (hooks, context) => {
     const editor = createEditor(context);

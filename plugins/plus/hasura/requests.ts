@@ -27,14 +27,14 @@ const readWholeNumber = (value: Json | undefined, key: string, at: string): numb
   return number;
 };
 
-/** @throws RelApiError `parse-failed` */
+/** Returns the request that a JSON body represents. @throws RelApiError `parse-failed` */
 const parseRequest = (body: Json, at: string): CommandRequest => {
   if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args = {} } = body;
   if (type === undefined) throw keyMissing("type", at);
   if (typeof type !== "string") throw kindUnexpected("type", "a string", at);
   const resourceVersion = readWholeNumber(body["resource_version"], "resource_version", at);
-  // the arguments of a bulk request are a list
+  // The arguments of a bulk request are a list.
   const list = Array.isArray(args) ? { args: { items: args } } : { args: readEntry(args) };
   if (!Array.isArray(args) && !isJsonObject(args)) throw kindUnexpected("args", "an object or a list", at);
   return {
@@ -89,7 +89,7 @@ const buildChange = (request: CommandRequest, report: ReportUnknownKey): Change 
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
     const isEnvelope = isJsonObject(args["metadata"]);
-    // the condition has checked the type
+    // The condition has checked the type.
     const metadata = normalizeMetadata(isEnvelope ? (args["metadata"] as Entry) : args);
     const isLenient = args["allow_inconsistent_metadata"] === true;
     return { apply: () => metadata, allowedProblems: isLenient ? "any" : "none", ...common };
@@ -112,7 +112,7 @@ const buildChange = (request: CommandRequest, report: ReportUnknownKey): Change 
   };
 };
 
-/** @throws RelApiError if the request makes no change, or several */
+/** Returns the change that a request makes. @throws RelApiError if the request makes no change, or several */
 const requireChange = (request: CommandRequest, report: ReportUnknownKey): Change => {
   const change = buildChange(request, report);
   if (change === undefined) throw commandUnknown(request);
@@ -185,7 +185,7 @@ export const answerRequest = async (
 ): Promise<Json> => {
   const reportedPaths = new Set<string>();
   const report: ReportUnknownKey = (type, path) => {
-    // a change may be applied several times
+    // A change may be applied several times.
     if (!reportedPaths.has(path)) logger.warn("a metadata command has an unknown argument; ignored", { type, path });
     reportedPaths.add(path);
   };
@@ -230,7 +230,7 @@ export const answerRequest = async (
     },
     ...createEventHandlers(events),
     ...createScheduleHandlers(schedules, async () => (await editor.current()).document),
-    // the command line sends this request first
+    // The command line sends this request first.
     get_catalog_state: async () => ({
       id: "00000000-0000-0000-0000-000000000000",
       cli_state: {},
@@ -279,7 +279,7 @@ export const answerRequest = async (
         await editor.change(...groupByLeniency(changes).map((group) => combineChanges(group, request.path)));
         return items.map(() => SUCCESS);
       } catch (error) {
-        // each request then runs in its own transaction
+        // Each request then runs in its own transaction.
         if (!keepsGoing || !(error instanceof RelApiError)) throw error;
       }
     }

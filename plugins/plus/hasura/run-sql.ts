@@ -58,7 +58,7 @@ const runScript = async (context: PluginContext, exchange: Exchange, from: Argum
       await context.reload();
       context.use(reloadOthersService)?.requestReload();
     }
-    // as in Hasura, only the result of the last statement is returned
+    // As in Hasura, only the result of the last statement is returned.
     const { columns = [], rows = [] } = results.at(-1) ?? {};
     if (columns.length === 0) return { result_type: "CommandOk", result: null };
     return { result_type: "TuplesOk", result: [columns, ...rows.map((row) => row.map((value) => value ?? "NULL"))] };

@@ -34,7 +34,8 @@ const WRITE_ERROR_CODES: ReadonlySet<string | undefined> = new Set([
   "EDQUOT",
 ]);
 
-/** @throws RelApiError `not-supported` if the files cannot be written */
+/** Runs work that writes files, and translates its errors.
+ *  @throws RelApiError `not-supported` if the files cannot be written */
 const withWriteErrors = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
@@ -86,7 +87,8 @@ const finishJournal = async (root: string): Promise<void> => {
   if (text !== undefined) await applyJournal(root, JSON.parse(text) as Journal); // this file wrote the JSON
 };
 
-/** @throws RelApiError `conflict` if another process does not release the lock */
+/** Runs work while no other process changes the metadata.
+ *  @throws RelApiError `conflict` if another process does not release the lock */
 const runLocked = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
   const lock = (await isFolder(path)) ? join(path, LOCK) : `${path}.lock`;
   const endMs = Date.now() + LOCK_WAIT_MS;
@@ -160,7 +162,7 @@ export const writeMetadata = async (path: string, read: readonly string[], docum
   try {
     await applyJournal(path, journal);
   } catch (error) {
-    // part of the folder is not writable, so the old files are restored as far as possible
+    // A part of the folder is not writable, so the old files are restored as far as possible.
     await applyJournal(
       path,
       journal.map(({ path: file }) => {

@@ -67,7 +67,8 @@ interface Window {
   readonly cursor: string | undefined;
 }
 
-/** @throws RelApiError @rule P-RLY-5 */
+/** Returns the window that the arguments `first`, `last`, `after` and `before` request. @throws RelApiError
+ *  @rule P-RLY-5 */
 const parseWindow = ({ arguments: args, path: field }: GqlSelection, cap: number | undefined): Window => {
   const buildPath = (argument: string): string => `${field}.args.${argument}`;
   const { first = null, after = null, last = null, before = null } = args as Readonly<Record<string, Json>>;
@@ -86,7 +87,7 @@ const parseWindow = ({ arguments: args, path: field }: GqlSelection, cap: number
   return {
     size: Math.min(size, cap ?? UNLIMITED_SIZE),
     isBackward: last !== null || before !== null,
-    // the cursor of an empty page is an empty string
+    // The cursor of an empty page is an empty string.
     cursor: cursor === null || cursor === "" ? undefined : String(cursor),
   };
 };
@@ -162,7 +163,7 @@ export const planConnection = (
   const buildArgumentPath = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
     throw windowInvalid('"distinct_on" goes with "first" and "after" only', buildArgumentPath("distinct_on"));
-  // without an explicit order, `distinct_on` keeps the first row by the key
+  // Without an explicit order, `distinct_on` keeps the first row by the key.
   const orderBy =
     requestedOrder.length > 0
       ? requestedOrder
@@ -173,7 +174,7 @@ export const planConnection = (
   const form = hashOrder(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(reverseOrder) : forward;
   const [first, ...otherTerms] = forward.map(({ expression }) => expression);
-  // connections need a primary key
+  // Connections need a primary key.
   if (first === undefined) throw windowInvalid("the table has no primary key", selection.path);
   const cursor: Expression = {
     kind: "apply",
@@ -219,7 +220,7 @@ export const planConnection = (
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
   const buildKeysetPredicate = (position: KeysetPosition): Predicate => {
-    // with `distinct_on`, no further row follows the first one of a value
+    // With `distinct_on`, no other row follows the first one of a value.
     const keysetOrder = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
     return {
       kind: "keyset",

@@ -85,7 +85,8 @@ const readSingleValue = (pairs: readonly Pair[], name: string): string | undefin
   return first?.[1];
 };
 
-/** @throws RelApiError @rule P-CUR-4 P-CUR-5 */
+/** Returns the page that the query string requests. Undefined if it requests no page. @throws RelApiError
+ *  @rule P-CUR-4 P-CUR-5 */
 const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest | undefined => {
   const { name, primaryKey } = relation;
   const { query } = exchange;
@@ -165,7 +166,7 @@ const deriveExchange = (
         return method === "HEAD" && PAGE_ONLY_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
-    // logs name the plan of the page, not the plan of the count
+    // Logs name the plan of the page, not the plan of the count.
     plans:
       method === "HEAD"
         ? { value: undefined, writable: true }
@@ -204,7 +205,7 @@ interface PageRows {
 const parsePageRows = (body: string): PageRows => {
   const [rows = "", details = "", keys = ""] = body.split(PART_SEPARATOR);
   const texts = rows === "" ? [] : rows.split(ROW_SEPARATOR);
-  // `compilePage` wrote this JSON
+  // `compilePage` wrote this JSON.
   return {
     rows: texts,
     keys: JSON.parse(keys) as PageRows["keys"],
@@ -218,7 +219,7 @@ const encodeFilterValue = (value: Json | undefined): string | null =>
 
 /** Returns the values of a row for the terms of the order. */
 const readPosition = ({ rows, members, keys }: PageRows, rowIndex: number): KeysetPosition => {
-  // the text is a row
+  // The text is a row.
   const memberValues = new Map(Object.entries(parseJson(rows[rowIndex] ?? "{}") as Readonly<Record<string, Json>>));
   const hiddenKeys = [...(keys[rowIndex === 0 ? 0 : rowIndex === rows.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) =>
@@ -252,7 +253,7 @@ const addCount = (page: Answer, countAnswer: Answer, rows: number): Answer => {
   };
 };
 
-/** @rule P-CUR-1 P-CUR-3 */
+/** Returns the answer with the links to the next page and the previous page. @rule P-CUR-1 P-CUR-3 */
 const buildPageAnswer = (
   answer: Answer,
   page: PageRequest,
@@ -273,7 +274,7 @@ const buildPageAnswer = (
   const hasRows = pageRows.length > 0;
   const hasNext = isBackward ? cursor !== undefined && !isLastPageCursor(cursor) : hasMore;
   const hasPrevious = isBackward ? hasMore : cursor !== undefined;
-  // an empty page is after all rows or before all rows
+  // An empty page is after all rows or before all rows.
   const next = hasRows ? encodeCursorAt(last, false) : isBackward ? "" : undefined;
   const end = encodeCursor({ relation, order, isBackward: true, values: [] });
   const previous = hasRows ? encodeCursorAt(first, true) : isBackward ? undefined : end;
@@ -314,7 +315,7 @@ export const cursorPages = definePlugin({
   name: "cursor-pages",
   requires: ["rest"],
   apply: (hooks, { use, registry }) => {
-    // the handler below requests this internal media type in place of JSON; a random name is unknown to clients
+    // The handler below requests this internal media type in place of JSON; a random name is unknown to clients.
     const mediaPrefix = `application/vnd.relapi.${randomUUID()}`;
     const types = new Map([...PAGE_MEDIA.keys()].map((media) => [`${mediaPrefix}.${media}`, media]));
     use(chooseMediaHook).tap("cursor-pages", ({ name }) => {

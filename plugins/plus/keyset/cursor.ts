@@ -15,6 +15,7 @@ export interface Cursor {
 
 const VERSION = 2;
 
+/** Encodes a position in ordered rows as a cursor. */
 export const encodeCursor = ({ relation, order, isBackward, values }: Cursor): string =>
   Buffer.from(JSON.stringify([VERSION, relation.schema, relation.name, order, isBackward ? 1 : 0, ...values])).toString(
     "base64url",

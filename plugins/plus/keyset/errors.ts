@@ -1,7 +1,7 @@
 /** Errors of cursor pages. */
 import { RelApiError } from "../../../core/index.ts";
 
-/** @rule P-CUR-5 */
+/** Returns the error for a cursor that is not valid. @rule P-CUR-5 */
 export const cursorInvalid = (details: string): RelApiError =>
   new RelApiError({
     code: "cursor-invalid",
@@ -11,7 +11,7 @@ export const cursorInvalid = (details: string): RelApiError =>
     hint: "Start again with an empty cursor, and follow the links of each answer as they are",
   });
 
-/** @rule P-CUR-4 */
+/** Returns the error for a read that cannot be split into pages. @rule P-CUR-4 */
 export const pageImpossible = (details: string, hint?: string): RelApiError =>
   new RelApiError({
     code: "cursor-page-impossible",

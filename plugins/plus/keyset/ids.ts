@@ -22,17 +22,17 @@ interface GlobalId {
 const inputInvalid = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
-/** @rule P-RLY-3 */
+/** Returns the error for a global id that is not valid. @rule P-RLY-3 */
 export const idInvalid = (): RelApiError => inputInvalid("the global id is invalid", "$.selectionSet.node.args.id");
 
-/** @rule P-RLY-5 */
+/** Returns the error for arguments that define no window. @rule P-RLY-5 */
 export const windowInvalid = (message: string, path: string): RelApiError => inputInvalid(message, path);
 
 /** Returns a key value as a string that its type accepts. */
 const encodeKeyValue = (value: Json): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" ? String(value) : getNumberText(value);
 
-/** @throws RelApiError @rule P-RLY-3 */
+/** Returns the table and the key that a global id contains. @throws RelApiError @rule P-RLY-3 */
 export const decodeId = (text: string, parse: (json: string) => Json): GlobalId => {
   const [version, schema, name, ...values] = decodeList(text, parse);
   const key = values.map(encodeKeyValue);
@@ -125,7 +125,7 @@ export const functions: readonly PlanFunction[] = [
   {
     name: CURSOR,
     builtIn: [],
-    // a function accepts only 100 arguments, so the values are passed in an array
+    // A function accepts only 100 arguments, so the values are passed in an array.
     compile: (first, _model, [form, ...otherTerms] = []) => {
       const texts = [form ?? first, first, ...otherTerms].map((value) => sql`(${value})::pg_catalog.text`);
       return compileBase64(sql`pg_catalog.array_to_json(array[${joinSql(texts)}])`);

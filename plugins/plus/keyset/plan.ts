@@ -63,7 +63,7 @@ export const findMember = (model: Model, { from, output }: Read, term: Expressio
   if (relation === undefined || expression.kind !== "column" || expression.path !== undefined) return undefined;
   const declaredType = findColumn(relation, expression.name)?.type ?? 0;
   const type = findBaseType(model, declaredType);
-  // the JSON values "null" and "text" would be read as other values
+  // The JSON values "null" and "text" would be read as other values.
   if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
   if (!isPlain || type.category === "A" || model.representations.has(declaredType)) return undefined;
@@ -108,7 +108,7 @@ const findPosition = (
 };
 
 const readPositionValues = (position: readonly Predicate[]): readonly (ValueRef | null)[] =>
-  // `encodePosition` writes no other conditions
+  // `encodePosition` writes no other conditions.
   position.map((predicate) =>
     predicate.kind === "compare" && predicate.operand !== undefined ? (predicate.operand as ValueRef) : null,
   );

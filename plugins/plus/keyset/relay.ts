@@ -114,7 +114,7 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
 
 const buildVariant = (parse: ParseJson): GqlVariant => ({
   name: "relay",
-  // the directive `@appendNode(connections: $connections)` uses a variable only in the client
+  // The directive `@appendNode(connections: $connections)` uses a variable only in the client.
   takesUnknownVariables: true,
   fields: (fields, context) => {
     if (context.scope === "query_root") return buildRootFields(fields, context, parse);
@@ -129,7 +129,7 @@ const buildVariant = (parse: ParseJson): GqlVariant => ({
 export const relay = definePlugin({
   name: "relay",
   requires: ["cursor-connections"],
-  // this path must match before the paths of that plugin
+  // This path must match before the paths of that plugin.
   before: ["graphql"],
   functions: [idFunction],
   apply: (_hooks, context) => {

@@ -5,7 +5,7 @@ import type { GqlEngine } from "../../graphql/api.ts";
 const PATH = "/v1beta1/relay";
 const ALLOW = "OPTIONS, POST";
 
-/** @rule P-RLY-1 */
+/** Creates the surface of the Relay specification. @rule P-RLY-1 */
 export const createSurface = (getEngine: () => GqlEngine): Surface => {
   const encodeFailure = (exchange: Omit<Exchange, "session"> & Partial<Exchange>, error: unknown): Answer => {
     const { body, code, status, keepsStatus, headers } = getEngine().encodeErrors(error, exchange.session);

@@ -9,7 +9,7 @@ const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 /** Returns the path that RFC 9728 derives from the resource's path, and the one without it. */
 export const listMetadataPaths = (path: string): readonly string[] => [WELL_KNOWN + path, WELL_KNOWN];
 
-/** @throws RelApiError `preset` */
+/** Checks the options about authorization servers. @throws RelApiError `preset` */
 export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: Options, path: string): void => {
   if ((mcpAuthorizationServers.length === 0) !== (mcpResourceUrl === undefined))
     throw presetError("mcpAuthorizationServers and mcpResourceUrl need each other: set both, or none");

@@ -17,5 +17,5 @@ export const addExtensionMembers = async (
 
 /** Returns whether an extension created the relation or function. */
 export const isOfExtension = ({ pluginFacts }: Model, { oid }: Relation | Routine): boolean =>
-  // only `addExtensionMembers` writes this part
+  // Only `addExtensionMembers` writes this part.
   ((pluginFacts[MODEL_PART] ?? new Set()) as ReadonlySet<number>).has(oid);

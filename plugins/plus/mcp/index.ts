@@ -39,14 +39,14 @@ const buildMessageAnswer = (status: number, body: string, addedHeaders: HeaderLi
 const buildRpcError = (status: number, code: number, message: string, addedHeaders: HeaderList = []): Answer =>
   buildMessageAnswer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), addedHeaders);
 
-/** @returns the message, or the error response if it cannot be parsed */
+/** Parses the body of a request. @returns the message, or the error response if it cannot be parsed */
 const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
   if (bytes.length > MAX_MESSAGE_BYTES) return buildRpcError(413, INVALID_REQUEST, "the message is too large");
   const text = bytes.toString("utf8");
   if (exceedsJsonDepth(text, MAX_DEPTH)) return buildRpcError(400, INVALID_REQUEST, "the message is nested too deeply");
   try {
     const message: unknown = JSON.parse(text);
-    // the protocol no longer has batches, and each entry would count as a request
+    // The protocol no longer has batches, and each entry would count as a request.
     if (Array.isArray(message)) return buildRpcError(400, INVALID_REQUEST, "one message per request");
     return { message };
   } catch {
@@ -89,7 +89,7 @@ const createSurface = (context: PluginContext): Surface => {
       if (!isAllowed(exchange.header("origin")))
         return buildRpcError(403, REJECTED_REQUEST, "pages of this origin are not allowed");
       if (method === "POST") return undefined;
-      // the server keeps no state between requests, so no stream can be opened and no session ended
+      // The server keeps no state between requests, so no stream can be opened and no session ended.
       return method === "OPTIONS"
         ? { status: 204, headers: [["Allow", "OPTIONS, POST"]] }
         : buildRpcError(405, REJECTED_REQUEST, "method not allowed", [["Allow", "OPTIONS, POST"]]);
@@ -140,7 +140,7 @@ const readOperation = (message: unknown): { readonly kind: string; readonly name
 /** Serves the Model Context Protocol: `POST /mcp`. @rule P-MCP-1 … P-MCP-10 @experimental */
 export const mcp = definePlugin({
   name: "mcp",
-  // this path lies below the root of the REST surface, which runs the requests of the tools
+  // This path lies below the root of the REST surface, which runs the requests of the tools.
   before: ["rest"],
   settings: mcpSettings,
   apply: (hooks, context) => {

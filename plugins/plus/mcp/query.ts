@@ -88,7 +88,7 @@ const encodeOperand = (operator: string, value: unknown): string => {
     return `in.(${value.map((element) => quoteRestValue(encodeOperandText(element))).join(",")})`;
   }
   if ((operator === "eq" || operator === "is") && value === null) return "is.null";
-  // overlaps and similar operators expect array literals
+  // Overlaps and similar operators expect array literals.
   if (Array.isArray(value))
     return `${operator}.{${value.map((element) => quoteRestValue(encodeOperandText(element))).join(",")}}`;
   return `${operator}.${encodeOperandText(value)}`;

@@ -63,6 +63,7 @@ const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boole
 const formatName = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
 
+/** Builds the part of the model that the caller may see. */
 export const buildVisibleSchema = (model: Model, session: Session): VisibleSchema => {
   const visibility = findRestVisibility(model, session);
   const isExposed = ({ schema }: QualifiedName): boolean => model.schemas.includes(schema);

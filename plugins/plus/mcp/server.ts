@@ -11,7 +11,8 @@ const PACKAGE = "@modelcontextprotocol/sdk";
 
 const INSTRUCTIONS = `Tools over a PostgreSQL database, with the rights of one role. Begin with list_tables and describe_table. ${DATA_NOTICE}`;
 
-/** @throws RelApiError whose message says which package to install */
+/** Imports a file of the package for the Model Context Protocol.
+ *  @throws RelApiError whose message says which package to install */
 const importSdk = (file: string): Promise<unknown> => importPackage(`${PACKAGE}/${file}`, "mcp", PACKAGE);
 
 const loadSdk = async () => {
@@ -26,7 +27,7 @@ const loadSdk = async () => {
         typeof import("@modelcontextprotocol/sdk/validation/ajv-provider.js")
       >,
     ]);
-  // all servers share one validator, because creating it takes longer than creating the rest of a server
+  // All servers share one validator, because creating it takes longer than creating the rest of a server.
   return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
 };
 
@@ -47,7 +48,7 @@ const readResource = (uri: string, caller: ToolCaller): object | undefined => {
   return tableEntry === undefined ? undefined : describeTable(schema, tableEntry[1]);
 };
 
-/** @rule P-MCP-2 P-MCP-4 */
+/** Creates a server of the protocol for one caller. @rule P-MCP-2 P-MCP-4 */
 const createMcpServer = ({ Server, types, validator }: Sdk, caller: ToolCaller) => {
   const server = new Server(
     { name: "relapi", version: VERSION },
@@ -100,7 +101,7 @@ export const answerMessage = async (message: unknown, request: Request, caller: 
   try {
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: message });
-    // the body is read completely before the server is closed
+    // The body is read completely before the server is closed.
     return new Response(response.body === null ? null : await response.text(), response);
   } finally {
     await server.close();

@@ -181,7 +181,7 @@ const buildTarget = ({ schema, name }: Relation): ToolRequest["target"] => ({
   path: `/${encodeURIComponent(name)}`,
 });
 
-/** @returns the requested page */
+/** Adds the order, the limit and the offset of the arguments to a query string. @returns the requested page */
 const addWindow = (
   query: URLSearchParams,
   args: Arguments,
@@ -196,7 +196,7 @@ const addWindow = (
   return { limit, offset };
 };
 
-/** @rule P-MCP-8 */
+/** Adds `select` to a query string, without columns that the caller may not read. @rule P-MCP-8 */
 const addSelect = (query: URLSearchParams, args: Arguments, { schema }: ToolCaller, relation: Relation): void => {
   const selectText = readTextArgument(args, "select") ?? "";
   const select = expandSelect(schema, relation, selectText === "" ? "*" : selectText);
@@ -358,7 +358,7 @@ const tools: readonly Tool[] = [
         throw toolArgumentsInvalid("the function may write, and writing is switched off");
       const body = args["arguments"] === undefined ? {} : readObjectArgument(args, "arguments");
       const query = new URLSearchParams();
-      // a function that returns a single value has no rows to limit
+      // A function that returns a single value has no rows to limit.
       const page = first.returns.isSet ? addWindow(query, { ...args, order: undefined }, caller) : undefined;
       return sendRequest(caller, {
         method: "POST",
@@ -382,7 +382,7 @@ const tools: readonly Tool[] = [
       const query = new URLSearchParams();
       const isRead = listReadableColumns(caller.schema, relation).length > 0;
       if (isRead) addSelect(query, args, caller, relation);
-      // rows may have different keys: a missing one gets its default
+      // Rows may have different keys: a missing one gets its default.
       const keys = new Set(readListArgument(args, "rows").flatMap((row) => Object.keys(row as object)));
       query.set("columns", [...keys].map(quoteRestValue).join(","));
       return sendRequest(caller, {
@@ -434,7 +434,7 @@ export const computeMaxListBytes = ({ context }: ToolCaller): number =>
 
 const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Arguments, maxBytes: number): void => {
   for (const [name, value] of Object.entries(args)) {
-    // the value becomes part of a URL
+    // The value becomes part of a URL.
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
       throw toolArgumentsInvalid(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
@@ -474,7 +474,7 @@ export const listTools = (caller: ToolCaller) =>
       },
     }));
 
-/** @returns undefined if the caller has no such tool */
+/** Calls the tool of a name. @returns undefined if the caller has no such tool */
 export const callTool = async (name: string, args: Arguments, caller: ToolCaller): Promise<ToolResult | undefined> => {
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool === undefined || !isOffered(tool, caller)) return undefined;

@@ -125,7 +125,7 @@ const readField = (name: string, rawObject: JsonObject, findType: FindType): Nat
 const NAME_BYTES = 63;
 
 const readNested = (name: string, rawObject: JsonObject, model: string): NestedField => {
-  // the name becomes an output name of a statement
+  // The name becomes an output name of a statement.
   if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw nativeObjectExcluded(`"${name}" is not a valid name`);
   return { name, model, isArray: readType(rawObject["type"]).isArray, ...readDescription(rawObject["description"]) };
 };
@@ -150,7 +150,7 @@ const readModel = (rawObject: JsonObject, name: string, findType: FindType): Log
     const unknown = columnNames.find((column) => !fieldNames.has(column));
     if (unknown !== undefined)
       throw nativeObjectExcluded(`select permission of ${role}: column "${unknown}" does not exist`);
-    // a missing filter must not grant access to every row
+    // A missing filter must not grant access to every row.
     if (!isJsonObject(filter)) throw nativeObjectExcluded(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(columnNames), filter }] as const;
   });
@@ -249,7 +249,7 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
       if (!hasColumn(target.returns, targetColumn))
         return `relationship ${name}: "${targetColumn}" is not a column of "${model}"`;
     }
-    // a nested field takes the arguments of its target query
+    // A nested field takes the arguments of its target query.
     const first = [...queries.values()].find((nativeQuery) => nativeQuery.returns === returns);
     if (first?.relationships.get(name)?.target !== relationship.target)
       return `relationship ${name}: another native query of "${returns.name}" leads elsewhere`;

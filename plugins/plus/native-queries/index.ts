@@ -29,7 +29,7 @@ import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-type
 
 const PART = "native-queries";
 
-// only the tap in this file writes this part
+// Only the tap in this file writes this part.
 const getQueries = (model: Model): readonly NativeQuery[] => (model.pluginFacts[PART] ?? []) as readonly NativeQuery[];
 
 /** Converts an error. Errors about values keep their message, because the client has sent the values. Other messages
@@ -54,14 +54,14 @@ const findRejectedQueries = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const reasons = new Map<string, string>();
   if (queries.length === 0) return reasons;
-  // the savepoint keeps an error from aborting the transaction of the load
+  // The savepoint keeps an error from aborting the transaction of the load.
   await runQuery(sql`savepoint native_queries`);
   for (const query of queries) {
     try {
       await runQuery(LOGIN_PATH);
       await runQuery(compileTrial(query));
     } catch (error) {
-      // database errors have these members
+      // Database errors have these members.
       const { code, message } = error as { readonly code?: unknown; readonly message: string };
       if (typeof code !== "string" || !STATEMENT_ERROR.test(code)) throw error;
       if (code !== INSUFFICIENT_PRIVILEGE) reasons.set(query.name, message);

@@ -239,7 +239,7 @@ const compileRows = (
       ([parentColumn, column]) =>
         sql`${quoteIdentifier(alias, column)} = ${quoteIdentifier(parent?.alias ?? "", parentColumn)}`,
     ),
-    // the query's own columns are all needed, whichever of them the role may read
+    // The query's own columns are all needed, whichever of them the role may read.
     ...(isAdmin || permission === undefined
       ? []
       : [
@@ -282,7 +282,7 @@ const compileRows = (
     : sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(${row}.*)), '[]') as body from ${rows}`;
 };
 
-/** @throws RelApiError */
+/** Builds the program that runs a native query. @throws RelApiError */
 export const buildProgram = (
   query: NativeQuery,
   { arguments: args, session, selection }: NativeRequest,

@@ -15,7 +15,7 @@ export const ndjson = definePlugin({
       const json = isValue
         ? sql`pg_catalog.to_json(${quoteIdentifier(rowAlias, "value")})`
         : (object ?? sql`pg_catalog.row_to_json(${row})`);
-      // in JSON, line ends occur only between tokens: in embedded rows, and in columns of the type json
+      // In JSON, line ends occur only between tokens: in embedded rows, and in columns of the type json.
       const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
       return sql`coalesce(pg_catalog.string_agg(${line}, ''), '')`;
     });

@@ -56,7 +56,7 @@ const convertToArray = (chunks: readonly Buffer[], findJsonError: FindJsonError)
   return bytes;
 };
 
-/** @rule P-NDJ-3 */
+/** Creates the reader of a body that has one JSON value on each line. @rule P-NDJ-3 */
 export const createLinesReader = (findJsonError: FindJsonError): BodyReader => {
   const chunks: Buffer[] = [];
   return {

@@ -112,7 +112,7 @@ const TO_ONE_DESCRIPTIONS = {
   disconnect: "sets the key that joins the rows to null",
 } as const;
 
-/** @rule P-NST-2 */
+/** Returns the input fields for the writes of one relationship. @rule P-NST-2 */
 const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
   const field = table.relationships.find((relationshipField) => relationshipField.name === name);
   const target = field && build.table(field.target);
@@ -194,7 +194,7 @@ export const addRelatedWrites = (fields: GqlFields, { scope, relation, fn, build
     );
   const table = relation && build.table(relation);
   if (table === undefined) return fields;
-  // a role that may not update has no such fields
+  // A role that may not update has no such fields.
   if (scope === "updates") return Object.keys(fields).length === 0 ? fields : addRelatedField(build, table, fields);
   if (scope !== "input" || fn === undefined) return fields;
   if (fn === RELATED_WRITES) return { ...fields, ...buildRelatedFields(build, table) };

@@ -43,7 +43,7 @@ interface Operations {
   readonly disconnect: boolean;
 }
 
-/** @rule P-NST-5 */
+/** Returns the writes that the role may nest in a relationship. @rule P-NST-5 */
 export const findOperations = (
   build: GqlBuild,
   source: GqlTable,
@@ -59,7 +59,7 @@ export const findOperations = (
   return {
     insert: targetRights.insert !== undefined && (!relationship.isOwnKey || maySet(relationship.keyColumns)),
     update: targetRights.update !== undefined && canSee,
-    // a second update removes the references to the deleted row, and finds its rows by their primary key
+    // A second update removes the references to the deleted row, and finds its rows by their primary key.
     delete:
       targetRights.delete === true &&
       canSee &&

@@ -148,7 +148,7 @@ const planNewTarget = (build: GqlBuild, relatedWrite: RelatedWrites, writing: Gq
   return copyKey(relationship.columns, step, relation);
 };
 
-/** @rule P-NST-4 */
+/** Returns the requirements for the number of updated rows that related writes have. @rule P-NST-4 */
 const buildRequirements = (
   { relationship, inputs }: RelatedWrites,
   { relation: { name } }: GqlWriting,
@@ -158,7 +158,7 @@ const buildRequirements = (
     if (input === undefined) return [];
     const messageStart = `cannot proceed to ${operation} ${formatRelationship(relationship)} since update of table "${name}" affects`;
     const missingRow = { message: `${messageStart} zero rows`, path: input.path };
-    // a related row has the key, which can refer to only one updated row
+    // A related row has the key, which can refer to only one updated row.
     return relationship.isOwnKey
       ? [missingRow]
       : [missingRow, { atMost: 1, message: `${messageStart} more than one row`, path: input.path }];
@@ -338,7 +338,7 @@ export const planRelated = (
     const next = planNewTarget(build, relatedWrite, writing);
     if (inputs["delete"] === undefined) assignments.push(...next);
     else {
-      // the rows still have to refer to the deleted row, so that the delete finds it
+      // The rows still have to refer to the deleted row, so that the delete finds it.
       if (next.length === 0 && relationship.nullableKeyColumns.length === 0)
         rejectWrite(
           `cannot delete ${formatRelationship(relationship)}: "${relationship.keyColumns.join(", ")}" cannot be null`,

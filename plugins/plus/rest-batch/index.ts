@@ -131,7 +131,7 @@ export const restBatch = definePlugin({
         const batch = findBatch(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
-        // a plugin's own statements before or after this one run in the same transaction
+        // A plugin's own statements before or after this one run in the same transaction.
         return next({ ...execution, end: "commit", openTransaction: batch.execute });
       },
     });
@@ -271,7 +271,7 @@ export const restBatch = definePlugin({
 
     context.addStep({
       name: "rest-batch",
-      // the REST surface decides, because one path has several spellings
+      // The REST surface decides, because one path has several spellings.
       beforeAuthorize: (exchange): undefined => {
         const batch = findBatch(exchange);
         if (batch === undefined || (exchange.surface === "rest" && findRoot(exchange.path) === undefined)) return;

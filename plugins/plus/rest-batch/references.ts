@@ -5,7 +5,7 @@ import { isJsonObject, getNumberText, writeJson, type Json } from "../../../core
 /** Reports a missing value, or a reference where none is allowed. */
 export class BadReference extends Error {}
 
-// references are, for example, `$1`, `$1.id`, `$album[0].title`, `$2.address["postal.code"]` and `$1[*].id`
+// References are, for example, `$1`, `$1.id`, `$album[0].title`, `$2.address["postal.code"]` and `$1[*].id`.
 const STEP = String.raw`\.[A-Za-z_]\w*|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\]`;
 const REFERENCE = String.raw`\$(\d+|[A-Za-z_]\w*)((?:${STEP})*)`;
 const WHOLE_REFERENCE = new RegExp(`^${REFERENCE}$`, "s");
@@ -46,7 +46,7 @@ const parseStep = (step: string): string | number =>
 const followKeys = (referenceText: string, from: Json, keys: readonly (string | number)[]): Json => {
   let value = from;
   for (const key of keys) {
-    // without an index, a list means its first row
+    // Without an index, a list means its first row.
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
     if (!(Array.isArray(value) || isJsonObject(value)) || !Object.hasOwn(value, key)) throw missingValue(referenceText);
     value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition has found the member
@@ -62,7 +62,7 @@ const MAX_STEPS = 500;
 /** The value of a reference, or a value for each row if it contains `[*]`. */
 type ResolvedReference = { readonly value: Json } | { readonly values: readonly Json[] };
 
-/** @throws BadReference */
+/** Returns the value to which a reference refers. @throws BadReference */
 const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budget: ByteBudget): ResolvedReference => {
   const [, name = "", path = ""] = WHOLE_REFERENCE.exec(referenceText) ?? [];
   const value = findAnswer(name);
@@ -166,7 +166,7 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
         element === null ? [] : [quoteRestValue(encodeText(referenceText, element))],
       );
       if (texts.length === 0) {
-        // a missing element is removed together with its comma
+        // A missing element is removed together with its comma.
         if (after === ",") end++;
         else if (filledText.endsWith(",")) filledText = filledText.slice(0, -1);
       }

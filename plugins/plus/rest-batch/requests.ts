@@ -44,19 +44,19 @@ export const batchRejected = (
     ...(limit !== undefined && { facts: { limit } }),
   });
 
-/** @rule P-BAT-6a */
+/** Returns the error for a header of a part that is too long. @rule P-BAT-6a */
 export const batchHeaderTooLong = (name: string, maxBytes: number, part: number): RelApiError =>
   batchRejected(`the header "${name}" is longer than ${maxBytes} bytes`, part, { limit: "maxUrlBytes" });
 
-/** @rule P-BAT-6a */
+/** Returns the error for answers that exceed the limit in total. @rule P-BAT-6a */
 export const batchResponsesTooLarge = (part: number): RelApiError =>
-  batchRejected("the answers are too large together", part, { limit: "maxResultBytes" });
+  batchRejected("the answers of the batch are too large in total", part, { limit: "maxResultBytes" });
 
-/** @rule P-BAT-6a */
+/** Returns the error for an answer that is nested too deeply for references. @rule P-BAT-6a */
 export const batchAnswerTooDeep = (name: string, maxLevels: number, part: number): RelApiError =>
   batchRejected(`the answer of "${name}" is nested deeper than ${maxLevels} levels`, part, { limit: "maxJsonDepth" });
 
-/** @rule P-BAT-6a */
+/** Returns the error for a body that is nested too deeply. @rule P-BAT-6a */
 export const batchBodyTooDeep = (maxLevels: number): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "batch-malformed",
@@ -71,7 +71,7 @@ export const batchMalformed = (message: string, part?: number): RelApiError =>
 
 export const ALLOW = ["Allow", "OPTIONS,POST"] as const;
 
-/** @rule P-BAT-1 */
+/** Returns the error for a batch with another method than POST. @rule P-BAT-1 */
 export const batchMethodUnsupported = (method: string): RelApiError =>
   new RelApiError({
     code: "method-unsupported",
@@ -80,7 +80,7 @@ export const batchMethodUnsupported = (method: string): RelApiError =>
     headers: [ALLOW],
   });
 
-/** @rule P-BAT-8 */
+/** Returns the error for a batch that exceeds its time limit. @rule P-BAT-8 */
 export const batchTimedOut = (seconds: number): RelApiError =>
   new RelApiError({
     code: "batch-timeout",
@@ -104,7 +104,7 @@ const parseHeaders = (json: Json | undefined, part: number): Readonly<Record<str
   );
 };
 
-/** @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
+/** Returns the requests of a batch. @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
 export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] => {
   if (!Array.isArray(json)) throw batchMalformed("the body is not a list of requests");
   if (json.length === 0) throw batchMalformed("the list of requests is empty");

@@ -33,14 +33,14 @@ const NAME = "row-history";
 const SETTING = "relapi.as_of";
 const SUFFIX = "_history";
 
-// matches `2024-05-01`, `2024-05-01T12:00Z` and `2024-05-01T12:00:00.5+02:00`
+// Matches `2024-05-01`, `2024-05-01T12:00Z` and `2024-05-01T12:00:00.5+02:00`.
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
-/** @rule P-HIS-4 P-HIS-5 */
+/** Returns the error for a table without a history. @rule P-HIS-4 P-HIS-5 */
 const historyMissing = (subject: string): RelApiError =>
   new RelApiError({ code: "history-not-kept", status: 400, message: `${subject} has no history`, path: "$" });
 
-/** @rule P-HIS-5 */
+/** Returns the error for a time that is not valid. @rule P-HIS-5 */
 const timeInvalid = (time: string): RelApiError =>
   new RelApiError({
     code: "22007",
@@ -71,7 +71,7 @@ const addHistoryRelationships = (model: Model): Model => {
     if (history === undefined) continue;
     const relationships = relation.relationships
       .filter(({ routine }) => routine === undefined)
-      // manual, because no constraint guarantees a single version at a time
+      // The relationship is manual, because no constraint guarantees a single version at a time.
       .map((relationship) => ({
         ...relationship,
         source: history,
@@ -83,7 +83,7 @@ const addHistoryRelationships = (model: Model): Model => {
   return { ...model, relations };
 };
 
-/** @rule P-HIS-2 */
+/** Returns the condition that a version of a row was valid at a time. @rule P-HIS-2 */
 const buildValidAt = (operand: ValueRef): Predicate => {
   const ends = [
     buildColumnComparison("valid_to", "is", { keyword: "null" }),
@@ -165,7 +165,7 @@ export const rowHistory = definePlugin({
   preferences: [
     {
       name: AS_OF,
-      // current rows would be a wrong answer to an invalid time
+      // Current rows would be a wrong answer to an invalid time.
       values: () => true,
       example: "as-of=2024-05-01",
       settings: (time) => [[SETTING, unquote(time)]],

@@ -86,7 +86,7 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
   return { ...filteredPlan, steps };
 };
 
-/** @rule P-DEL-6 */
+/** Returns whether the caller may read deleted rows. @rule P-DEL-6 */
 const maySeeDeletedRows = ({ isAdmin, role }: Session, roles: readonly string[]): boolean =>
   (isAdmin && role === "admin") || roles.includes(role);
 
@@ -147,7 +147,8 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
           throw error;
         const model = context.model();
         if (!hasDeletionColumn(model, findRelation(model, putInsert.into), column)) throw error;
-        // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
+        // The check runs as the caller's database role, without the condition of this plugin and the permissions of the
+        // metadata.
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
         const program = context.prepare({ plan: buildDeletedRead(putInsert, column), envelope: {} }, session, "rest");
         const { check: _, ...uncheckedExecution } = execution;

@@ -127,7 +127,7 @@ export const whyEmpty = definePlugin({
           undefined,
         );
       } catch (error) {
-        // the response itself is correct
+        // The response itself is correct.
         context.logger.warn("could not count the rows that each condition removed", buildErrorFields(error));
         return [];
       }
@@ -140,7 +140,7 @@ export const whyEmpty = definePlugin({
         if (exchange === undefined || reportedRequest === undefined) return next(execution);
         const run: ReportParts["run"] = (innerExecution) =>
           next({ ...innerExecution, end: "rollback", mayUseReplica: false });
-        // changed rows may no longer match the conditions of the write
+        // Changed rows may no longer match the conditions of the write.
         const mayWrite = execution.access === "read write";
         const reportBefore = mayWrite ? await buildReport(execution, run, exchange.surface, reportedRequest.scope) : [];
         const rows = await next(execution);

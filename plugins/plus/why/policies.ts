@@ -76,7 +76,7 @@ const runSeparately = async (
     access: "read write",
     programs: [{ program, values: [] }],
     end: "rollback",
-    // statements with a comment are not prepared, and the view differs each time
+    // Statements with a comment are not prepared, and the view differs each time.
     comment: "explained",
   });
   return row;
@@ -174,7 +174,7 @@ export const findRowSecurity = async (
     return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
   try {
     const { body } = await runSeparately(run, execution, buildCountingProgram(table, policies));
-    // the statement wrote this JSON
+    // The statement wrote this JSON.
     const rowCounts = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
     return {
       policies: policies.map((policy, i) => ({ ...policy, passes: rowCounts.each[i] ?? 0 })),

@@ -114,7 +114,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
     update: ({ relation, where }) => addRead("UPDATE", relation, buildRead(relation, where)),
     delete: ({ from, where }) => addRead("DELETE", from, buildRead(from, where)),
   });
-  // inner reads are visited before outer ones, and the read of an embed before the embed
+  // Inner reads are visited before outer ones, and the read of an embed before the embed.
   return reads.map((reportedRead) => ({ ...reportedRead, isEmbedded: embeddedReads.has(reportedRead.read) })).reverse();
 };
 
@@ -181,7 +181,7 @@ const countSteps = async (
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), left: remainingRows });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
-  // the count of a write shows the rows that the write could not change
+  // The count of a write shows the rows that the write could not change.
   await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
     conditions.push({ kind: "and", predicates: [rights.filter], isRoot: true });

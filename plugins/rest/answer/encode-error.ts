@@ -65,7 +65,7 @@ const CODES: Readonly<Record<string, string>> = {
   "anonymous-refused": "PGRST302",
   "admin-secret-refused": "PGRST302",
   "token-claims-refused": "PGRST303",
-  // metadata permissions, reported like the database's missing privilege, row policy or setting
+  // These are metadata permissions, reported like the database's missing privilege, row policy or setting.
   "role-not-allowed": "42501",
   "permission-denied": "42501",
   "permission-check-failed": "42501",
@@ -76,7 +76,7 @@ const CODES: Readonly<Record<string, string>> = {
   "precondition-failed": "PGRSTX03",
   "rate-limit-exceeded": "PGRSTX04",
   "cost-limit-exceeded": "PGRSTX05",
-  // the SQLSTATE of the extension `safeupdate`
+  // This is the SQLSTATE of the extension `safeupdate`.
   "unfiltered-write": "21000",
 };
 

@@ -56,7 +56,7 @@ export const readTotal = (
     case "planned":
       return readPlannedRows(row.count_plan);
     case "estimated": {
-      // the statement counts up to one more than the cap
+      // The statement counts up to one more than the cap.
       const exactCount = BigInt(row.total ?? 0);
       if (cap !== undefined && exactCount <= BigInt(cap)) return exactCount;
       const plannedCount = readPlannedRows(row.count_plan);
@@ -67,7 +67,7 @@ export const readTotal = (
 
 /** Returns the planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
 const readPlannedRows = (plan: string | null | undefined): bigint => {
-  // PostgreSQL wrote this JSON text
+  // PostgreSQL wrote this JSON text.
   const explainOutput = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[];
   return BigInt(Math.round(explainOutput[0]?.Plan?.["Plan Rows"] ?? 0));
 };

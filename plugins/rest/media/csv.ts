@@ -43,13 +43,13 @@ export const csvMedia = definePlugin({
   name: "csv-media",
   requires: ["rest"],
   apply: (hooks, { options, use }) => {
-    // the stage gives precedence to handlers that the database declares
+    // The stage gives precedence to handlers that the database declares.
     if (!options.compatMode)
       use(chooseMediaHook).tap({ name: "csv-media", stage: 1 }, ({ name }) =>
         name === "text/csv" ? { envelope: { media: "text/csv", domains: "text" } } : undefined,
       );
     hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", ">", "~", "||"] }, (context) => {
-      // PostgreSQL prints a row in parentheses
+      // PostgreSQL prints a row in parentheses.
       const text = sql`pg_catalog.left(pg_catalog.right(${context.row}::text, -1), -1)`;
       const line = options.compatMode ? text : compilePlainLine(text);
       return sql`${compileHeader(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;

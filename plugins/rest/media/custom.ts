@@ -22,7 +22,7 @@ interface HandlerOptions {
   readonly isBytea: boolean;
 }
 
-// `buildHandlerMedia` writes the options
+// `buildHandlerMedia` writes the options.
 const readHandlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions;
 
 /** Compiles the body: bytes as base64, and other values as `concat` prints them, because a cast of `xml` to text would

@@ -28,7 +28,7 @@ export const explainMedia = definePlugin({
       name: "explain",
       builtIn: [],
       compile: (statement, wrapperOptions) => {
-        // the tap in this file writes the options
+        // The tap in this file writes the options.
         const { format, options } = wrapperOptions as unknown as ExplainOptions;
         const words = [
           ...options.map((option) => sql`${trustedSql(checkOption(option))}`),

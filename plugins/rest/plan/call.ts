@@ -103,7 +103,7 @@ const separatePluginParameters = (planInput: PlanInput, callable: readonly Routi
       ...pluginPairs.map(([name, text]) => ({ path: [], part: { hook: buildNestedHookName(name), name, text } })),
     ],
   };
-  // getters of the prototype compute the other members
+  // Getters of the prototype compute the other members.
   return Object.create(planInput, { query: { value: routineQuery } }) as PlanInput;
 };
 
@@ -202,7 +202,7 @@ const buildNamedCall = (
 
 /** Returns the value that binds the body. */
 export const buildBodyValue = (input: RequestInput, body: PlannedCall["bodyUse"]): SentValue => {
-  // the database rejects bytes that are not text
+  // The database rejects bytes that are not text.
   const { shape, payload, isEmpty } = input;
   if (input.body !== undefined)
     return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)

@@ -62,7 +62,7 @@ const createMediaChooser = (planInput: MediaPlanning, mediaRequest: MediaRequest
   const { hooks, context: pluginContext } = planInput.rest;
   const chooseMediaTaps = pluginContext.use(chooseMediaHook);
   const chooseBuiltIn = (type: MediaType, media: string): ChosenMedia | undefined => {
-    // names without a slash are internal, so clients cannot request them
+    // Names without a slash are internal, so clients cannot request them.
     if (!media.includes("/") || hooks.compileMedia.get(media) === undefined) return undefined;
     if (type.name === ANY_MEDIA_TYPE) return { envelope: { media }, contentType: "application/json; charset=utf-8" };
     return { envelope: { media }, isSingular: type.name === OBJECT };

@@ -36,7 +36,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   const hasHints = rest.findHints() !== undefined;
   const findCandidates = (embed: EmbedName): readonly Relationship[] => {
     const matches = usable.filter((relationship) => matchesEmbed(model, relationship, embed));
-    // both directions of a key to a view of the same table have the same columns
+    // Both directions of a key to a view of the same table have the same columns.
     const sourceMatches = matches.filter((relationship) => findSingleColumn(relationship, "source") === embed.hint);
     return hasHints && matches.length > 1 && sourceMatches.length === 1 ? sourceMatches : matches;
   };
@@ -44,7 +44,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   const [candidate] = candidates;
   if (candidate === undefined) {
     const suggestion = rest.findSuggestions()?.relationship(model, schema, sourceName, embed.name);
-    // the source is an existing relation, or rows of a function, whose type the request does not name
+    // The source is an existing relation, or rows of a function, whose type the request does not name.
     const isSourceSuggestedWrongly = hasHints && suggestion?.misspelt === sourceName;
     throw relationshipNotFound(
       sourceName,

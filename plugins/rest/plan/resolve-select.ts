@@ -88,7 +88,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     rest: input.rest,
     model,
     searchPath: buildSearchPath(input.rest, schema),
-    // metadata permissions grant counting separately from reading
+    // Metadata permissions grant counting separately from reading.
     takesBareCount:
       grammar.aggregates.has("count") && (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
     truncatesKeys: options.compatMode,
@@ -208,7 +208,7 @@ const hasAggregates = (level: QueryLevel, flatModes: Grammar["flatModes"]): bool
 /** Rejects aggregates that are disabled, or inside a to-many spread. @rule R-AGG-1 R-SPR-7 */
 const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
   const levels: QueryLevel[] = [root];
-  // the list grows during the loop, which visits every level from the top
+  // The list grows during the loop, which visits every level from the top.
   for (const level of levels) levels.push(...level.embeds);
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
   for (const level of levels) {
@@ -261,7 +261,7 @@ const buildRead = (context: ReadContext, level: QueryLevel, from: ReadFrom, opti
     findEmbed: (name) => (ids.has(name) ? name : undefined),
   };
   const output: Output[] = [
-    // an empty embed has no keys, but an order may use any of its columns (R-ORD-4)
+    // An empty embed has no keys, but an order may use any of its columns (R-ORD-4).
     ...(options.isHidden
       ? options.isSortedByParent
         ? [{ kind: "all" } as const]
@@ -279,7 +279,7 @@ const buildRead = (context: ReadContext, level: QueryLevel, from: ReadFrom, opti
   const orderBy = terms.length === 0 ? undefined : terms;
   const ungroupedRead: Read = { kind: "read", from, row: options.rowName, shape: "rows", output, where, orderBy, cap };
   const { flatModes } = context.grammar;
-  // the aggregates of a flat embed group the rows of the outer level
+  // The aggregates of a flat embed group the rows of the outer level.
   const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);
   const read = applyPluginParameters(context, relation, node.pluginParameters, ungroupedRead);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;

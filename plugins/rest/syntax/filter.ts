@@ -101,7 +101,7 @@ const findOperator = (
   text: string,
   at: number,
 ): readonly [name: string, specs: readonly OperatorSpec[]] | undefined => {
-  // in valid input, the text before the delimiter is the name; the search handles invalid input
+  // In valid input, the text before the delimiter is the name; the search handles invalid input.
   const end = findAnyCharacter(text, at, ".(");
   const exact = grammar.operators.get(text.slice(at, end));
   if (exact !== undefined) return [text.slice(at, end), exact];

@@ -28,7 +28,7 @@ const OPERATOR_NAME = /^[^\s.,()"&;=]+$/;
 
 const checkOperatorName = (plugin: string, spec: OperatorSpec): void => {
   const name = getRestName(spec);
-  // the prefix `not.` negates, so the name is reserved
+  // The prefix `not.` negates, so the name is reserved.
   if (name !== undefined && (!OPERATOR_NAME.test(name) || name === "not"))
     throw presetError(
       `plugin "${plugin}": operator "${spec.name}" cannot be called "${name}" in REST: use neither "not", blanks nor . , ( ) " & ; =`,
@@ -73,7 +73,7 @@ export const buildGrammar = (
   isPluginParameter: Grammar["isPluginParameter"],
 ): Grammar => {
   checkPartNames(registry);
-  // operands with several fields have no text form
+  // Operands with several fields have no text form.
   const operators = groupByRestName(registry.operators, (spec) =>
     spec.operand === "fields" ? undefined : getRestName(spec),
   );

@@ -263,7 +263,7 @@ export const scanField = (text: string, at: number): Token<ScannedField> | LexFa
   if (isFailure(name)) return name;
   const path = scanPath(text, name.end);
   if (isFailure(path)) return path;
-  // after a path, only another key is reported
+  // After a path, only another key is reported.
   const continuations =
     path.value.length > 0 ? PATH_CONTINUATIONS : [...name.value.continuations, ...PATH_CONTINUATIONS];
   return { value: { field: { name: name.value.text, path: path.value }, continuations }, end: path.end };

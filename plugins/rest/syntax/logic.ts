@@ -54,7 +54,7 @@ const parseLogicPath = (name: string): LogicPath => {
 export const parseLogic = (grammar: Grammar, name: string, value: string): AddressedPart<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
   const source: LexerInput = { text: operator + value, name: "logic tree", raw: value };
-  // any text after the outer tree is ignored (R-LEX-13)
+  // Any text after the outer tree is ignored (R-LEX-13).
   return { path, part: readTree({ grammar, source }, 0, 0).value };
 };
 
@@ -116,7 +116,7 @@ const readGroup = (
     itemEnd = tree.end;
     at = skipBlanks(source.text, itemEnd);
   } while (source.text[at] === ",");
-  // after a condition and a blank only a comma may follow, as after an embed
+  // After a condition and a blank only a comma may follow, as after an embed.
   if (source.text[at] !== ")") throwSyntaxError(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
   return { value: { kind, isNegated, members }, end: skipBlanks(source.text, at + 1) };
 };

@@ -100,7 +100,7 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
   }
   const { value: scannedField, end } = requireToken(source, scanField(source.text, start));
   checkPathLength(grammar.limits, scannedField.field);
-  // blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name
+  // Blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name.
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
     throwSyntaxError(source, { at: end, expecting: [...scannedField.continuations, DELIMITER, ...TERM_END] });
@@ -126,7 +126,7 @@ const readOrdering = (
   at: number,
 ): Token<NonNullable<OrderTerm["ordering"]>> | undefined => {
   const { text } = source;
-  // a name before a parenthesis: `.distance(`
+  // A name before a parenthesis, such as `.distance(`.
   const name = /^\.([A-Za-z_]\w*)\(/.exec(text.slice(at))?.[1];
   const [spec] = (name === undefined ? undefined : orderings.get(name)) ?? [];
   if (name === undefined || spec === undefined) return undefined;

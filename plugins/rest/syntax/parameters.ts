@@ -71,7 +71,7 @@ const OPEN = "\ue000";
 const CLOSE = "\ue001";
 const MARK_IN_QUERY = /%ee%80|\u00ee/i;
 
-// matches a bare name with its embed path: `tonnage`, `voyages.fare`
+// Matches a bare name with its embed path: `tonnage`, `voyages.fare`.
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
 /**
@@ -86,7 +86,7 @@ export const buildTemplate = (grammar: Grammar, query: string | undefined): Quer
   while (start <= query.length) {
     let end = start;
     while (end < query.length && query[end] !== "&" && query[end] !== ";") end++;
-    // the search stays inside the parameter, because searching the whole query for each one would be quadratic
+    // The search stays inside the parameter, because searching the whole query for each one would be quadratic.
     const parameter = query.slice(start, end);
     const inside = parameter.indexOf("=");
     const equals = start + inside;
@@ -109,7 +109,7 @@ export const buildTemplate = (grammar: Grammar, query: string | undefined): Quer
   return values.length === 0 ? undefined : { text, values };
 };
 
-// matches a whole mark, such as \ue0003\ue001
+// Matches a whole mark, such as `\ue0003\ue001`.
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
 
 export const findSlotPositions = (values: readonly BoundValue[]): SlotPositions =>

@@ -91,7 +91,7 @@ export const createRouteMatcher = (
     const target = findTarget(requestTarget);
     const route = target && findRoute(requestTarget, target);
     const handler = route && isServed(route) ? route.methods.get(method) : undefined;
-    // a spread of the target would take several microseconds
+    // A spread of the target would take several microseconds.
     const { kind, model, schema, isProfileNamed, name, path } = requestTarget;
     const operation = describeOperation(requestTarget, method, target);
     return { kind, model, schema, isProfileNamed, name, path, target, handler, operation };
@@ -170,7 +170,7 @@ export const buildSource = (
 
 /** Returns the request with the values that it does not share with others. */
 export const buildRequest = (parsedRequest: ParsedRequest, source: RequestSource): RestRequest => {
-  // a spread of the parsed request would take several microseconds
+  // A spread of the parsed request would take several microseconds.
   const { kind, model, schema, isProfileNamed, name, path, rest, method, query, hasMarks, preferences, end, window } =
     parsedRequest;
   const { exchange, template } = source;

@@ -177,7 +177,7 @@ const encodeTextRow = (row: Row): TextRow | undefined => {
 /** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all values are plain. An
  *  escape `\\u` may encode a character that PostgreSQL rejects. @rule X-PLN-8 */
 export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
-  // `parseRows` has read the keys of the text
+  // `parseRows` has read the keys of the text.
   const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row);
   return texts && new Map(Object.entries(texts));
 };

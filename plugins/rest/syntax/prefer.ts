@@ -66,7 +66,7 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
   }
   const count = valuesByName.get("max-affected");
   return {
-    // each preference has one of its declared values
+    // Each preference has one of its declared values.
     ...(Object.fromEntries(valuesByName) as Omit<Preferences, "acceptedValues" | "invalidItems" | "maxAffected">),
     maxAffected: count === undefined ? undefined : Number(count),
     acceptedValues: valuesByName,

@@ -38,7 +38,7 @@ export const resolveRange = ({ limit, offset }: NodeRange, header: string | unde
   if (limit !== undefined) {
     if (limit < 0n) throw limitNegative();
     const end = (offset ?? 0n) + limit - 1n;
-    // an empty range that begins at the first row is intended
+    // An empty range that begins at the first row is intended.
     if (limit === 0n && first === 0n && end === -1n) return { offset: 0n, limit: 0n };
     if (last === undefined || end < last) last = end;
   }

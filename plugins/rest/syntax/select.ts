@@ -70,7 +70,7 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
     items.push(item.value);
     at = item.end;
     if (item.value.kind === "embed") at = skipBlanksAfterEmbed(reader, at);
-    // an unopened `)` and any text directly after a closed embed end the list
+    // An unopened `)` and any text directly after a closed embed end the list.
     if (raw[at] !== ",") return items;
   }
 };
@@ -85,7 +85,7 @@ const beginsWithItem = (reader: SelectReader): boolean => {
   if (first === "*") return endsItem(text, skipBlanks(text, 1));
   const prefix = findPrefix(reader, 0);
   if (prefix !== undefined) return !isFailure(scanHead(text, prefix.prefix.length));
-  // the preset lacks the embedding mode of this syntax
+  // The preset lacks the embedding mode of this syntax.
   if (text.startsWith("...") && !reader.expectedItem.includes('"..."'))
     throwSyntaxError(reader.source, { at: 0, expecting: reader.expectedItem });
   return isNameCharacter(text, 0);
@@ -108,7 +108,7 @@ const readItem = (reader: SelectReader, at: number, expectedTokens: readonly str
   const prefix = findPrefix(reader, at);
   if (prefix !== undefined) {
     const head = scanHead(text, at + prefix.prefix.length);
-    // after a space that begins a list, only a field is reported
+    // After a space that begins a list, only a field is reported.
     if (isFailure(head))
       return throwSyntaxError(reader.source, expectedTokens === FIELD_ITEM ? { at, expecting: expectedTokens } : head);
     return readEmbed(reader, prefix.mode, undefined, head, depth);
@@ -141,7 +141,7 @@ const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => 
   let { continuations } = name.value;
   let count = 0;
   for (; count < 2 && text[at] === "!"; count++) {
-    // a hint that begins like a join must be quoted (R-SEL-10)
+    // A hint that begins like a join must be quoted (R-SEL-10).
     const word = text.startsWith("left", at + 1) ? "left" : text.startsWith("inner", at + 1) ? "inner" : undefined;
     if (word !== undefined) {
       join ??= word;
@@ -166,7 +166,7 @@ const readPlainEmbed = (reader: SelectReader, at: number, depth: number): ItemTo
   if (plain === undefined) return undefined;
   const alias = scanAlias(text, at);
   const head = scanHead(text, alias?.end ?? at);
-  // `count(` is not an embed (`count()` counts rows)
+  // The text `count(` does not begin an embed (`count()` counts rows).
   if (isFailure(head) || head.value.name === "count") return undefined;
   return readEmbed(reader, plain.mode, alias?.value, head, depth);
 };
@@ -205,7 +205,7 @@ const readEmbed = (
     items.push(item.value);
     at = item.value.kind === "embed" ? skipBlanksAfterEmbed(reader, item.end) : item.end;
     if (source.text[at] === ")") return finish(items, at + 1);
-    // a field checks the `,`, `)` or end after it, and needs the expected tokens of the first one
+    // A field checks the `,`, `)` or end after it, and needs the expected tokens of the first one.
     if (source.text[at] !== ",")
       throwSyntaxError(source, {
         at,
@@ -297,7 +297,7 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
   const word = at + 1;
   const name = findLongest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
   if (name === undefined) {
-    // a first letter that only one aggregate function has decides for that function
+    // A first letter that only one aggregate function has decides for that function.
     const [firstName, ...otherNames] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
     const candidates = firstName === undefined || otherNames.length > 0 ? reader.aggregates : [firstName];
     return throwSyntaxError(reader.source, {

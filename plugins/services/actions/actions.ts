@@ -108,14 +108,14 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
   types = "",
 ): Plugin => {
   if (!isObject(definitions)) throw presetError("actions: the first argument is not an object of actions");
-  // each function gets the output of its own schema
+  // Each function gets the output of its own schema.
   const actionsByName = definitions as Readonly<Record<string, Action>>;
   if (typeof types !== "string") throw presetError("actions: the second argument is not a string of SDL");
   for (const [name, action] of Object.entries(actionsByName)) addActionName(name, () => checkOptions(action));
   return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
-    // functions precede webhooks, and the tap of `events` delivers asynchronous actions
+    // Functions precede webhooks, and the tap of `events` delivers asynchronous actions.
     before: ["metadata-actions", "events"],
     apply: (hooks, context) => {
       const read = memoize((model: Model) =>
@@ -193,7 +193,8 @@ const checkOptions = (action: unknown): void => {
   if (typeof description !== "string") throw actionObjectExcluded("its description is not a string");
 };
 
-/** @throws TypeError if the result does not fit the output type */
+/** Returns the result of a function, with null in place of undefined.
+ *  @throws TypeError if the result does not fit the output type */
 const checkResult = ({ name, output }: ActionField, result: Json | undefined, types: CustomTypes): Json => {
   const checkedResult = result ?? null;
   const problem = findResultProblem(output, checkedResult, types);
@@ -227,7 +228,7 @@ const runUntilAborted = async <Result>(run: () => Promise<Result>, signal: Abort
   return outcome.result;
 };
 
-/** @rule X-ACT-14 */
+/** Builds the action of a function that runs in the background. @rule X-ACT-14 */
 const buildBackgroundAction = (
   field: ActionField,
   { inputSchema, run, timeoutSeconds = DEFAULT_SECONDS }: AsynchronousAction,
@@ -243,7 +244,7 @@ const buildBackgroundAction = (
       id,
       createdAt: new Date(createdAt),
       input: await parseInput(inputSchema, input as ActionArguments), // the arguments were stored as an object
-      // the variables were stored as texts
+      // The variables were stored as texts.
       session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>),
       signal,
     });
@@ -259,7 +260,7 @@ const buildBackgroundAction = (
   },
 });
 
-/** @throws RelApiError `preset` */
+/** Returns the actions that the application defines by functions. @throws RelApiError `preset` */
 const readOwnActions = (
   definitions: Readonly<Record<string, Action>>,
   sdl: string,

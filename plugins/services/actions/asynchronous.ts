@@ -31,7 +31,7 @@ const MARGIN_SECONDS = 5;
 /** The SQLSTATEs of a database without the installation: the schema, the table or the function is missing. */
 const MISSING_CODES: ReadonlySet<unknown> = new Set(["3F000", "42P01", "42883"]);
 
-// errors of the driver have the SQLSTATE as code
+// Errors of the driver have the SQLSTATE as code.
 const isNotInstalled = (error: unknown): boolean => MISSING_CODES.has((error as { readonly code?: unknown }).code);
 
 /** A call as the database stores it. */
@@ -120,7 +120,7 @@ export const buildDelivery = (
 
 /** Adds deliveries to the model, from which the plugin `events` takes them. The delivery of an earlier plugin stays. */
 export const addDeliveries = (model: Model, deliveries: readonly EventTrigger[]): Model => {
-  // only this function writes the list
+  // Only this function writes the list.
   const earlier = (model.pluginFacts[ACTION_DELIVERIES] ?? []) as readonly EventTrigger[];
   const addedDeliveries = deliveries.filter(({ name }) => !earlier.some((delivery) => delivery.name === name));
   return { ...model, pluginFacts: { ...model.pluginFacts, [ACTION_DELIVERIES]: [...earlier, ...addedDeliveries] } };
@@ -160,7 +160,7 @@ const startAction = async (
 };
 
 const compileRead = (name: string, id: Json | undefined, session: Session): Sql => {
-  // administrators see the calls of all sessions
+  // Administrators see the calls of all sessions.
   const variables = session.isAdmin && session.role === "admin" ? null : writeJson(buildSessionVariables(session));
   return sql`select relapi.read_action(${bindValue(String(id), "uuid")}, ${bindValue(name, "text")}, ${bindValue(variables, "text")})::text as body`;
 };

@@ -87,7 +87,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     const client = context.use(webhookService);
     if (client === undefined) throw new TypeError("the plugin webhooks is missing");
     const { url, transforms } = action;
-    // a header of the action wins over one of the client
+    // A header of the action takes precedence over one of the client.
     const headers = { ...request.headers, ...action.headers };
     const body = writeJson({ action: { name: action.field.name }, ...payload });
     const sessionVariables = payload["session_variables"] ?? null;

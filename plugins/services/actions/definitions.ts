@@ -57,7 +57,7 @@ export interface ActionField extends DescribedName {
   readonly roles: ReadonlySet<string>;
 }
 
-/** Returns true if the caller of a role schema may call the action. @rule X-ACT-3 */
+/** Returns whether the caller of a role schema may call the action. @rule X-ACT-3 */
 export const mayCall = ({ roles }: ActionField, { isAdmin = false, role }: GqlRoleAccess): boolean =>
   isAdmin || roles.has(role);
 
@@ -100,7 +100,7 @@ const readName = (rawObject: JsonObject, key = "name"): string => {
   return name;
 };
 
-/** @throws Error if the name is not valid */
+/** Returns the name and the description of a definition. @throws Error if the name is not valid */
 export const readDescribed = (rawObject: JsonObject, key = "name"): DescribedName => ({
   name: readName(rawObject, key),
   description: readText(rawObject["description"]),
@@ -258,7 +258,8 @@ export const readActionField = (
  *  including a prefix. */
 const MAX_ASYNCHRONOUS_LENGTH = 100;
 
-/** @throws Error with the reason for leaving an asynchronous action out @rule X-ACT-12 */
+/** Checks that an action can be asynchronous. @throws Error with the reason for leaving an asynchronous action out
+ *  @rule X-ACT-12 */
 export const checkAsynchronous = (
   { name, root }: ActionField,
   types: CustomTypes,
@@ -266,7 +267,7 @@ export const checkAsynchronous = (
 ): void => {
   if (root !== "mutation") throw actionObjectExcluded("only mutations can be asynchronous");
   if (!hasQueue) throw actionObjectExcluded("asynchronous actions need the plugin events");
-  // the result has a type of this name
+  // The result has a type of this name.
   if (types.has(name) || takenTypes.has(name)) throw actionObjectExcluded("a type has that name in GraphQL");
   if (name.length > MAX_ASYNCHRONOUS_LENGTH)
     throw actionObjectExcluded(`its name has more than ${MAX_ASYNCHRONOUS_LENGTH} characters`);

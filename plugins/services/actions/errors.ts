@@ -3,16 +3,16 @@ import { RelApiError, type JsonObject } from "../../../core/index.ts";
 
 const actionFailed = (message: string): RelApiError => new RelApiError({ code: "unexpected", status: 500, message });
 
-/** @rule X-ACT-7 */
+/** Returns the error for a webhook that gave no answer. @rule X-ACT-7 */
 export const actionCallFailed = (): RelApiError => actionFailed("http exception when calling webhook");
 
-/** @rule X-ACT-7 */
+/** Returns the error for an answer that is not JSON. @rule X-ACT-7 */
 export const actionAnswerNotJson = (): RelApiError => actionFailed("not a valid json response from webhook");
 
-/** @rule X-ACT-7 */
+/** Returns the error for an answer with an unexpected status. @rule X-ACT-7 */
 export const actionStatusInvalid = (): RelApiError => actionFailed("internal error");
 
-/** @rule X-ACT-6 */
+/** Returns the error for an answer that does not have the type of the action. @rule X-ACT-6 */
 export const actionResultInvalid = (reason: string): RelApiError =>
   actionFailed(`unexpected response from webhook: ${reason}`);
 
@@ -24,11 +24,11 @@ export const actionRejected = (
   extensions: JsonObject | undefined,
 ): RelApiError => new RelApiError({ code, status, message, facts: extensions === undefined ? {} : { extensions } });
 
-/** @rule X-ACT-16 */
+/** Returns the error for arguments that the schema of the action rejects. @rule X-ACT-16 */
 export const actionInputInvalid = (message: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message });
 
-/** @rule X-ACT-12d */
+/** Returns the error for an asynchronous action without the tables of actions. @rule X-ACT-12d */
 export const actionsNotInstalled = (): RelApiError =>
   new RelApiError({
     code: "not-supported",
@@ -36,8 +36,8 @@ export const actionsNotInstalled = (): RelApiError =>
     message: 'asynchronous actions are not installed in the database: run "relapi --preset plus events install"',
   });
 
-/** @rule X-ACT-13 */
+/** Returns the error for a `request_transform` that failed. @rule X-ACT-13 */
 export const actionRequestTransformFailed = (): RelApiError => actionFailed("Request Transformation Failed");
 
-/** @rule X-ACT-13 */
+/** Returns the error for a `response_transform` that failed. @rule X-ACT-13 */
 export const actionResponseTransformFailed = (): RelApiError => actionFailed("Response Transformation Failed");

@@ -41,12 +41,13 @@ const SPECIFIED_SCALARS = new Map(specifiedScalarTypes.map((type) => [type.name,
 const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode, namedType: Type): Type => {
   if (node.kind === "NamedType") return namedType;
   const inner = wrap(node.type, namedType);
-  // the wrapped type is an input or output type, like the named type
+  // The wrapped type is an input or output type, like the named type.
   return (node.kind === "ListType"
     ? new GraphQLList(inner)
     : new GraphQLNonNull(inner as GraphQLNullableType)) as unknown as Type;
 };
 
+/** Creates the GraphQL types of actions. */
 export const createActionTypes = (build: GqlBuild, types: CustomTypes): ActionTypes => {
   const inputs = new Map<string, GraphQLInputType>();
   const outputs = new Map<string, GraphQLOutputType>();

@@ -14,7 +14,7 @@ const PART = "actions";
 const NO_ACTIONS: WebhookActions = { types: new Map(), actions: [] };
 const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
 
-// only the tap below writes this part
+// Only the tap below writes this part.
 const getActions = (model: Model): WebhookActions => (model.pluginFacts[PART] ?? NO_ACTIONS) as WebhookActions;
 
 /** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 X-ACT-15 */

@@ -69,7 +69,8 @@ const listUnknownKeys = (rawObject: JsonObject): readonly string[] => [
   ),
 ];
 
-/** @throws Error with the reason for leaving the action out */
+/** Returns the action that an entry of the metadata defines.
+ *  @throws Error with the reason for leaving the action out */
 const readWebhookAction = (
   rawObject: JsonObject,
   types: CustomTypes,
@@ -79,7 +80,7 @@ const readWebhookAction = (
   const field = readActionField(rawObject, types, surroundings);
   const kind = definition["kind"] ?? "";
   const isAsynchronous = kind === "asynchronous";
-  // Hasura exports an empty kind for queries
+  // Hasura exports an empty kind for queries.
   if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw actionObjectExcluded("its kind is unknown");
   if (isAsynchronous) checkAsynchronous(field, types, surroundings);
   const handler = readText(definition["handler"]);

@@ -29,7 +29,8 @@ const readTable = (rawObject: JsonObject): QualifiedName => {
   return { schema: readText(parts["schema"]) ?? "public", name: readText(parts["name"]) ?? "" };
 };
 
-/** @throws Error with the reason for leaving the relationship out */
+/** Returns the relationship that an entry of a custom type defines.
+ *  @throws Error with the reason for leaving the relationship out */
 const readRelationship = (rawObject: JsonObject, owner: RelationshipOwner): TypeRelationship => {
   const describedName = readDescribed(rawObject);
   if (owner.fields.some(({ name }) => name === describedName.name))

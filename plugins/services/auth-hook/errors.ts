@@ -17,17 +17,17 @@ export const callerRejected = (): RelApiError => tokenRejected("Authentication h
 const hookFailed = (code: string, message: string): RelApiError =>
   new RelApiError({ code, status: 500, message, path: "$" });
 
-/** @rule X-HOOK-7 */
+/** Returns the error for a webhook that gave no answer. @rule X-HOOK-7 */
 export const hookCallFailed = (): RelApiError =>
   hookFailed("auth-hook-failed", "webhook authentication request failed");
 
-/** @rule X-HOOK-7 */
+/** Returns the error for an answer of the webhook that is not valid. @rule X-HOOK-7 */
 export const hookAnswerInvalid = (reason?: string): RelApiError =>
   hookFailed(
     "auth-hook-failed",
     `Invalid response from authorization hook${reason === undefined ? "" : `: ${reason}`}`,
   );
 
-/** @rule X-HOOK-7 */
+/** Returns the error for an answer of the webhook without a role. @rule X-HOOK-7 */
 export const hookRoleMissing = (): RelApiError =>
   hookFailed("auth-hook-role-missing", "x-session-role not found in session variables");

@@ -56,7 +56,7 @@ const rejectTokens = (context: PluginContext): void => {
 
 const parseUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // the client would send credentials of the URL instead of the caller's own `Authorization`
+  // The client would send credentials of the URL instead of the caller's own `Authorization`.
   if (url === undefined || url.username !== "" || url.password !== "") throw authHookUrlInvalid();
   return url;
 };
@@ -69,10 +69,10 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
   const { authHookTimeout } = options;
   const buildRequest = createRequestBuilder(context);
   const forwardCookies = createCookieForwarding(context, "auth-hook-cookies");
-  // the path and the query may contain secrets
+  // The path and the query may contain secrets.
   const logProblem = createProblemLog((message, reason) => logger.error(message, { host: url.host, reason }));
 
-  // the operator has chosen the host, so it may have a private address
+  // The operator has chosen the host, so it may have a private address.
   const client = createWebhookClient(context, {
     allowedHosts: ["*"],
     maxAnswerBytes: MAX_ANSWER_BYTES,

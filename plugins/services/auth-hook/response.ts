@@ -25,7 +25,7 @@ export const readHookResponse = (text: string, nowMs: number): HookResponse => {
   for (const [name, value] of members) {
     const variable = name.replace(/^x-hasura-/, VARIABLE_PREFIX);
     if (!variable.startsWith(VARIABLE_PREFIX) || CONTROL_NAMES.has(variable)) continue;
-    // if both prefixes are present for one variable, `x-session-` wins
+    // If both prefixes are present for one variable, `x-session-` takes precedence.
     if (variable !== name && members.has(variable)) continue;
     variables[variable] = value;
   }

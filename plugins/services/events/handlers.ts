@@ -32,7 +32,7 @@ export interface RowEvent<Row = JsonObject> {
 
 /** Receives an event. The event is delivered when the promise resolves, and is tried again when the promise rejects.
  *  @experimental */
-// rows have the type that the application gives them
+// Rows have the type that the application gives them.
 export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
 
 /** A handler with the rules of its trigger. @rule X-EVT-2 @experimental */
@@ -148,7 +148,7 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
 export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
   try {
     const session: unknown = JSON.parse(text ?? "null");
-    // session variables are strings
+    // Session variables are strings.
     return typeof session === "object" && session !== null ? (session as Readonly<Record<string, string>>) : undefined;
   } catch {
     return undefined;

@@ -18,7 +18,7 @@ const NAME = "events";
 const PART = "event-triggers";
 const NAMES = "event-trigger-names";
 
-// only the tap below writes it
+// Only the tap below writes this part.
 const getTriggers = (model: Model): readonly EventTrigger[] =>
   (model.pluginFacts[PART] ?? []) as readonly EventTrigger[];
 
@@ -62,7 +62,7 @@ export const events = definePlugin({
             ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
             : reportMetadata(trigger.table, trigger.name, reason),
       );
-      // only `addDeliveries` writes this list, whose events have no triggers of tables
+      // Only `addDeliveries` writes this list, whose events have no triggers of tables.
       const actionTriggers = (model.pluginFacts[ACTION_DELIVERIES] ?? []) as readonly EventTrigger[];
       const names = new Set([...handlerTriggers.map(({ name }) => name), ...listNames(entries)]);
       const pluginFacts = {

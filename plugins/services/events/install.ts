@@ -97,7 +97,7 @@ export const loadTriggerStatus = async (
         : hasSchema && matchingTrigger.fingerprint === tableTrigger.fingerprint
           ? "installed"
           : "changed";
-    // an operation that is not installed determines the state of the event trigger
+    // An operation that is not installed determines the state of the event trigger.
     if (states.get(tableTrigger.event)?.state === "installed" || !states.has(tableTrigger.event))
       states.set(tableTrigger.event, {
         trigger: tableTrigger.event,

@@ -43,7 +43,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   let loggedUnknown = "";
   const removedNames = createRemovedNames(options.eventsInstall);
 
-  // a later model may have other rules for the trigger
+  // A later model may have other rules for the trigger.
   const findTrigger = (name: string): EventTrigger | undefined => triggers.find((trigger) => trigger.name === name);
 
   /** Logs the triggers of the database whose events this process does not deliver. */
@@ -97,7 +97,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       // JSON omits functions. They need no comparison, because a task finds its trigger when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
-      // the login role may have received missing rights in the meantime
+      // The login role may have received missing rights in the meantime.
       isChanged ||= !isSame || removedNames.names.size > 0 || dispatcher.isRejected;
       if (isChanged) await dispatcher.install();
     },

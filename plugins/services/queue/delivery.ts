@@ -20,7 +20,7 @@ export const MAX_RULES: RetryRules = { retryCount: 10_000, intervalSeconds: 86_4
 export interface Delivery {
   /** The reason of a failed attempt. Undefined if the event is delivered. */
   readonly error?: string;
-  /** True if the event gets no further attempt. */
+  /** True if the event gets no other attempt. */
   readonly isDropped?: boolean;
   /** The status and the beginning of the body of a webhook's response. */
   readonly status?: number;

@@ -12,7 +12,8 @@ interface DispatcherOptions {
   /** The log message of an error: `event triggers do not work`. */
   readonly failure: string;
   readonly store: Pick<EventStore<object>, "addMissingJobs" | "clean">;
-  /** @throws RelApiError `preset` if an administrator must correct the installation */
+  /** Installs the tables of the queue.
+   *  @throws RelApiError `preset` if an administrator must correct the installation */
   install(): Promise<void>;
   /** The tasks of the current model. */
   listTasks(): Tasks;
@@ -58,7 +59,7 @@ export const createDispatcher = (
 
   const reportProblem = (error: unknown): void => {
     const reason = getErrorMessage(error);
-    // if a later step of the same start fails too, the rejected installation remains the reason
+    // If a later step of the same start fails too, the rejected installation remains the reason.
     if (!isRejected) healthProblems.set(name, reason);
     isRejected ||= isFinal(error);
     if (!loggedReasons.has(reason)) logger.error(failure, { reason });

@@ -41,7 +41,7 @@ export const runInstallation = async ({ script }: QueueDatabase, statements: rea
 const REJECTED_STATES: ReadonlySet<unknown> = new Set(["42501", "25006"]);
 
 const convertError = (error: unknown): unknown =>
-  // errors of the driver and of core have the SQLSTATE as code
+  // Errors of the driver and of core have the SQLSTATE as code.
   REJECTED_STATES.has((error as { readonly code?: unknown }).code)
     ? installationRejected((error as Error).message)
     : error;
@@ -81,7 +81,7 @@ export const installEventSchema = async (database: QueueDatabase): Promise<boole
     EVENT_SCHEMA,
     sql`comment on function relapi.record_event() is ${quoteLiteral(SCHEMA_FINGERPRINT)}`,
   ]);
-  // processes that started before the installation see the tables only after a reload
+  // Processes that started before the installation see the tables only after a reload.
   database.use(reloadOthersService)?.requestReload();
   return true;
 };

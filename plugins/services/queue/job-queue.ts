@@ -9,7 +9,7 @@ interface JobQueue {
   /** Replaces the tasks of an owner. Resolves when the queue takes the jobs of these tasks. @throws RelApiError
    *  `preset` if the package or the server is missing */
   setTasks(owner: string, tasks: Tasks): Promise<void>;
-  /** @throws RelApiError `preset` if the package or the server is missing */
+  /** Checks that the queue can run. @throws RelApiError `preset` if the package or the server is missing */
   check(): Promise<void>;
   /** Stops taking jobs, and waits for the running jobs until `SHUTDOWN_GRACE` has passed. */
   close(): Promise<void>;
@@ -71,7 +71,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
       tasks: new Map([...tasks].map(([identifier, run]) => [identifier, limit(run)])),
       logger,
       onLost: (reason) => {
-        logger.warn("the job queue stopped; starting it again", { reason });
+        logger.warn("the job queue has stopped; restarting it", { reason });
         drain();
         restartLater();
       },
@@ -108,7 +108,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      // a statement that waits for a lock, or a lost server, must not keep the process
+      // A statement that waits for a lock, or a lost server, must not keep the process.
       const graceMs = options.shutdownGrace * 1000;
       const abortTimer = setTimeout(() => draining.forEach((drainingQueue) => drainingQueue.abort()), graceMs).unref();
       const stopPromise = last.then(() => {

@@ -7,7 +7,7 @@ import { QUEUE_SCHEMA } from "./schema.ts";
 
 type Worker = typeof import("graphile-worker");
 
-/** @throws RelApiError `preset` if the package is missing */
+/** Loads the package that runs the jobs. @throws RelApiError `preset` if the package is missing */
 export const loadWorker = async (): Promise<Worker> =>
   (await importPackage("graphile-worker", "job-queue", "graphile-worker@0.16")) as Worker;
 
@@ -22,7 +22,7 @@ const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): Ins
 const openPool = async (connectionString: string, max: number): Promise<Pool> => {
   const { default: pg } = await import("pg");
   const pool = new pg.Pool({ connectionString, max });
-  // graphile-worker or the failing statement reports these errors
+  // Either graphile-worker or the failing statement reports these errors.
   const ignore = (): void => undefined;
   pool.on("error", ignore);
   pool.on("connect", (client) => client.on("error", ignore));
@@ -73,13 +73,13 @@ const POLL_MS = 1000;
 export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const { url, concurrency, tasks, logger, onLost } = options;
   const worker = await loadWorker();
-  const pgPool = await openPool(url, concurrency + 1); // one further connection listens
+  const pgPool = await openPool(url, concurrency + 1); // one additional connection listens
   let stopPromise: Promise<void> | undefined;
   const controller = new AbortController();
   setMaxListeners(0, controller.signal); // all running jobs have the same signal
   const events: WorkerEvents = new EventEmitter();
   events.on("worker:create", ({ worker: createdWorker }) => {
-    // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
+    // No other worker takes the place of one that has failed, and graphile-worker would print the stack of the error.
     createdWorker.promise = createdWorker.promise.catch((error: unknown) => reportLoss(getErrorMessage(error)));
   });
   const runnerPromise = worker.run({

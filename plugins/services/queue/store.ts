@@ -89,7 +89,7 @@ export const createEventStore = <Event extends object>(
   },
   finishFailed: async (attempt, { retryCount, intervalSeconds }) => {
     const { retryAfterSeconds, isDropped = false } = attempt.delivery;
-    // a receiver that sends `Retry-After` gets another attempt, as in Hasura
+    // A receiver that sends `Retry-After` gets another attempt, as in Hasura.
     const isLast = sql`tries >= ${bindValue(String(retryCount), "int4")} and ${bindValue(String(retryAfterSeconds === undefined), "bool")}`;
     const [endedEvent] = await query<{ readonly status: string }>(sql`
       with ended as (
@@ -114,7 +114,7 @@ export const createEventStore = <Event extends object>(
       select relapi.add_event_job(id, ${job}, next_try_at) from released`);
   },
   addMissingJobs: async () => {
-    // a waiting job will run, and so will one that a process has taken recently
+    // A waiting job will run, and so will one that a process has taken recently.
     await query(sql`
       select relapi.add_event_job(id, ${job}, next_try_at)
       from ${events} e

@@ -31,7 +31,7 @@ export const rejectUnknownKeys = (rawObject: JsonObject, knownKeys: ReadonlySet<
     if (!knownKeys.has(key) && !isEmpty(value)) throw new InvalidDefinition(`${location}${key} is not supported`);
 };
 
-/** @throws InvalidDefinition */
+/** Returns an object of the metadata, or an empty object if it is missing. @throws InvalidDefinition */
 export const readOptionalObject = (rawValue: Json | undefined, location: string): JsonObject => {
   if (rawValue === undefined || rawValue === null) return {};
   if (!isJsonObject(rawValue)) throw new InvalidDefinition(`${location} is not an object`);
@@ -62,9 +62,9 @@ const readUrl = ({ webhook, webhook_from_env: variable }: JsonObject): string =>
   const isGiven = typeof webhook === "string" && webhook !== "";
   const isNamed = typeof variable === "string" && variable !== "";
   if (isGiven === isNamed) throw new InvalidDefinition("it needs either webhook or webhook_from_env");
-  // without `webhook_from_env`, the check above requires `webhook`
+  // Without `webhook_from_env`, the check above requires `webhook`.
   const url = isNamed ? readVariable(variable) : expandTemplate(webhook as string);
-  // the URL may contain a secret
+  // The URL may contain a secret.
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new InvalidDefinition(`${isNamed ? "webhook_from_env" : "webhook"} is not an http or https URL`);
   return url;

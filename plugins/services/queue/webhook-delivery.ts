@@ -43,7 +43,7 @@ export const sendEvent = async (
     signal,
   });
   const { status, headers: responseHeaders } = webhookResponse;
-  // PostgreSQL stores no NUL in a text
+  // PostgreSQL stores no NUL in a text.
   const response = transformResponse(webhookResponse, original, transforms)
     .replaceAll("\u0000", "")
     .slice(0, MAX_LOGGED_LENGTH);

@@ -4,22 +4,22 @@ import { presetError, RelApiError, type Json } from "../../../core/index.ts";
 /** The reason why a remote schema, or one of its permissions or relationships, cannot be served. */
 export class RemoteSchemaProblem extends Error {}
 
-/** @throws RemoteSchemaProblem */
+/** Leaves a remote schema out for a reason. @throws RemoteSchemaProblem */
 export const rejectDefinition = (reason: string): never => {
   throw new RemoteSchemaProblem(reason);
 };
 
-/** @rule X-RMT-3 */
+/** Returns the error for a schema that another copy of the package graphql has created. @rule X-RMT-3 */
 export const graphqlPackageDuplicated = (where: string): RelApiError =>
   presetError(
     `${where} uses another copy of the package graphql than relapi: npm ls graphql lists the copies, and npm dedupe removes the second one`,
   );
 
-/** @rule X-RMT-8 */
+/** Returns the error for a request that a remote schema did not answer. @rule X-RMT-8 */
 export const remoteFailed = (name: string, reason: string): RelApiError =>
   new RelApiError({ code: "remote-schema-error", status: 502, message: `the remote schema ${name} failed: ${reason}` });
 
-/** @rule X-RMT-8 */
+/** Returns the error for an answer that is nested too deeply. @rule X-RMT-8 */
 export const remoteAnswerTooDeep = (name: string, depth: number): RelApiError =>
   remoteFailed(name, `its answer is nested deeper than ${depth} levels`);
 
@@ -27,7 +27,7 @@ export const remoteAnswerTooDeep = (name: string, depth: number): RelApiError =>
 export const remoteAnswerInvalid = (name: string, reason: string): RelApiError =>
   remoteFailed(name, `its answer does not fit its schema: ${reason}`);
 
-/** @rule X-RMT-11 */
+/** Returns the error for the name of a remote schema that does not exist. @rule X-RMT-11 */
 export const remoteUnknown = (name: string): RelApiError =>
   new RelApiError({ code: "not-exists", status: 400, message: `remote schema with name "${name}" does not exist` });
 
@@ -47,11 +47,11 @@ export const valueRejected = (argument: string, reason: string): RelApiError =>
     message: `the row has no value for the argument "${argument}" of the remote field: ${reason}`,
   });
 
-/** @rule X-RMT-10 */
+/** Returns the error for a preset whose session variable is missing. @rule X-RMT-10 */
 export const variableMissing = (name: string): RelApiError =>
   new RelApiError({ code: "not-found", status: 400, message: `missing session variable: "${name}"` });
 
-/** @rule X-RMT-10 */
+/** Returns the error for a session variable that does not have the type of its argument. @rule X-RMT-10 */
 export const variableInvalid = (name: string, type: string): RelApiError =>
   new RelApiError({
     code: "data-exception",

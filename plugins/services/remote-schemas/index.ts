@@ -57,7 +57,7 @@ interface RemotePart {
   readonly parents: ReadonlyMap<string, readonly string[]>;
 }
 
-// only the tap below writes the part
+// Only the tap below writes the part.
 const getPart = (model: Model): RemotePart | undefined => model.pluginFacts[PART] as RemotePart | undefined;
 
 const readMetadataDefinitions = (

@@ -47,7 +47,7 @@ export const createOwnNames = ({ schema, ownSchema, names }: RemoteRoleSchema): 
   return {
     convertDocument: (document) => {
       const types = new TypeInfo(schema);
-      // the visitor reads names on the way down, so nodes change on the way up
+      // The visitor reads names on the way down, so nodes change on the way up.
       return visit(
         document,
         visitWithTypeInfo(types, {

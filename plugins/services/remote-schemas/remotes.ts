@@ -78,9 +78,9 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         for (const [role, reason] of builtRemote.rejections)
           report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
-        // a mistake of the application stops the start
+        // A mistake of the application stops the start.
         if (error instanceof RelApiError) throw error;
-        // any other error leaves out this remote only
+        // Any other error leaves out this remote only.
         report({ type: "remote_schema", name }, getErrorMessage(error));
       }
     }

@@ -15,7 +15,7 @@ const NAME = "scheduled-events";
 const PART = "schedules";
 const NAMES = "schedule-names";
 
-// only the tap below writes it
+// Only the tap below writes this part.
 const getSchedules = (model: Model): readonly Schedule[] => (model.pluginFacts[PART] ?? []) as readonly Schedule[];
 
 const getNames = (model: Model): ReadonlySet<string> => model.pluginFacts[NAMES] as ReadonlySet<string>;

@@ -47,7 +47,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // a later model may have other rules for the schedule
+  // A later model may have other rules for the schedule.
   const findSchedule = (name: string): Schedule | undefined => schedules.find((schedule) => schedule.name === name);
 
   const getClient = (): WebhookClient => requireService(context, webhookService);
@@ -93,7 +93,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     try {
       return buildReceiver(ONE_OFF, readEventDefinition(isJsonObject(definition) ? definition : {}, getClient));
     } catch (error) {
-      // an environment variable may be missing in this process
+      // An environment variable may be missing in this process.
       return buildReceiver(ONE_OFF, { retry: DEFAULT_METADATA_RULES, deliver: () => Promise.reject(error as Error) });
     }
   };
@@ -104,7 +104,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     let waitMs = RETRY_MS;
     try {
       const databaseTime = await store.recordDue(schedules);
-      // the clock of the database decides, because those of processes differ
+      // The clock of the database decides, because those of processes differ.
       waitMs = MINUTE_MS - (databaseTime.getTime() % MINUTE_MS) + MARGIN_MS;
     } catch (error) {
       if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: getErrorMessage(error) });

@@ -60,7 +60,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
         return listTimes(after, databaseTime).map((at) => ({ name, cron, at, payload, comment }));
       });
       if (due.length === 0) return databaseTime;
-      // the payload is a text, so that no digit of its numbers is lost
+      // The payload is a text, so that no digit of its numbers is lost.
       await query(sql`
         with due as (
           select * from pg_catalog.json_to_recordset(${bindValue(JSON.stringify(due), "json")})

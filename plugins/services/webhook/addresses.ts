@@ -69,7 +69,7 @@ interface AllowedHosts {
 
 const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,252})$/i; // `orders`, `orders.internal`
 
-/** @throws RelApiError `preset` */
+/** Returns the names and ranges of `WEBHOOK_ALLOWED_HOSTS`. @throws RelApiError `preset` */
 const readAllowedHosts = (items: readonly string[]): AllowedHosts => {
   const names = new Set<string>();
   const ranges = new BlockList();
@@ -106,7 +106,7 @@ export const createAddressCheck = (items: readonly string[]): AddressCheck | und
       if (isIP(host) !== 0 && !isAllowed(host)) throw webhookAddressRejected();
     },
     lookup: (host, options, callback) => {
-      // `hints` and `family` come from the connection, and `all` lets it try several addresses
+      // `hints` and `family` come from the connection, and `all` lets it try several addresses.
       lookup(host, { ...options, all: true }, (error, foundAddresses: readonly LookupAddress[]) => {
         if (error !== null) return callback(error, []);
         const addresses = allowedHosts.names.has(host.toLowerCase())

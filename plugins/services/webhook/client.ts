@@ -39,7 +39,8 @@ interface ClientOptions {
   readonly maxConnections: number;
 }
 
-/** @throws RelApiError `preset` if an allowed host cannot be read @rule X-HTTP-1 … X-HTTP-6 */
+/** Creates the client that calls webhooks. @throws RelApiError `preset` if an allowed host cannot be read
+ *  @rule X-HTTP-1 … X-HTTP-6 */
 export const createWebhookClient = (
   context: PluginContext,
   { allowedHosts, maxAnswerBytes, maxConnections }: ClientOptions,
@@ -52,7 +53,7 @@ export const createWebhookClient = (
   const agents = createAgents({ keepAlive: true, timeout: IDLE_MS });
   const agentsWithoutReuse = createAgents({ keepAlive: false });
   const runLimited = createConcurrencyLimit(maxConnections);
-  // the callers end their requests, because deliveries have time until `SHUTDOWN_GRACE`
+  // The callers end their requests, because deliveries have time until `SHUTDOWN_GRACE`.
   context.onClose(() => {
     for (const { freeSockets } of [agents.http, agents.https])
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
@@ -77,7 +78,7 @@ export const createWebhookClient = (
       url.protocol === "https:"
         ? requestHttps(url, { ...options, agent: https })
         : requestHttp(url, { ...options, agent: http });
-    // a body of text would give the headers its encoding, but their strings are bytes
+    // A body of text would give the headers its encoding, but their strings are bytes.
     return clientRequest.end(body === undefined ? undefined : Buffer.from(body));
   };
 
@@ -152,7 +153,7 @@ interface Agents {
 const waitForResponse = (clientRequest: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     clientRequest.on("response", resolve).on("error", reject);
-    // a server that switches protocols causes no other event
+    // A server that switches protocols causes no other event.
     clientRequest.on("close", () => reject(new Error("closed")));
   });
 
@@ -162,7 +163,7 @@ const describeOutcome = (error: unknown): string =>
     ? error.facts["reason"]
     : "cancelled";
 
-/** @throws RelApiError `webhook-failed` */
+/** Returns the URL of a webhook. @throws RelApiError `webhook-failed` */
 const parseUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw webhookUrlInvalid();
@@ -181,7 +182,8 @@ const FRAMING = new Set([
   "upgrade",
 ]);
 
-/** @throws RelApiError `webhook-failed` for a header that HTTP cannot send @rule X-HTTP-1 */
+/** Returns the headers that may be sent, with names in lower case.
+ *  @throws RelApiError `webhook-failed` for a header that HTTP cannot send @rule X-HTTP-1 */
 const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const checkedHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -203,15 +205,16 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 
 const decompress = (response: IncomingMessage): Readable => {
   const decoder = DECODERS.get(response.headers["content-encoding"]?.toLowerCase() ?? "")?.();
-  // the reader receives the errors
+  // The reader receives the errors.
   return decoder === undefined ? response : pipeline(response, decoder, () => undefined);
 };
 
-/** @throws RelApiError `webhook-failed` if the body of a successful response is larger than the limit @rule X-HTTP-2 */
+/** Returns the body of a response as text.
+ *  @throws RelApiError `webhook-failed` if the body of a successful response is larger than the limit @rule X-HTTP-2 */
 const readResponseText = async (response: IncomingMessage, maxBytes: number): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // leaving the loop destroys the response
+  // Leaving the loop destroys the response.
   for await (const chunk of decompress(response) as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;

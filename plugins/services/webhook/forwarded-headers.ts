@@ -50,9 +50,9 @@ export const buildForwardedHeaders = (
   const headers: Record<string, string> = {};
   for (const [name, value] of listCallerHeaders(credentials, allowedOrigins)) {
     if (OMITTED_HEADERS.has(name) || name.startsWith("sec-websocket-")) continue;
-    // the values of a socket are decoded
+    // The values of a socket are decoded.
     const bytes = credentials.isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
-    // messages of a socket may name headers that HTTP cannot send
+    // Messages of a socket may name headers that HTTP cannot send.
     if (isSendable(name, bytes)) headers[name] = bytes;
   }
   return headers;

@@ -192,7 +192,7 @@ const readHeaders = (rawValue: Json | undefined, location: string, reader: Templ
   return (headers, variables) =>
     Object.fromEntries([
       ...Object.entries(headers).filter(([name]) => !replacedNames.has(name.toLowerCase())),
-      // the strings of headers are bytes
+      // The strings of headers are bytes.
       ...pairs.flatMap(([name, value]) =>
         value === undefined ? [] : [[name, Buffer.from(value(variables), "utf8").toString("latin1")] as const],
       ),
@@ -269,7 +269,7 @@ const readResponseTransform = (rawValue: Json, createError: CreateError): Respon
       $response: { status },
       $session_variables: $session_variables ?? null,
     });
-    // callers expect JSON, so a form is encoded as a JSON string
+    // Callers expect JSON, so a form is encoded as a JSON string.
     return body.contentType === FORM ? JSON.stringify(changedText) : (changedText ?? "null");
   };
 };
@@ -279,7 +279,7 @@ export const readTransforms = (
   { request_transform: request, response_transform: response }: JsonObject,
   createError: CreateError,
 ): Transforms => ({
-  // the condition has checked that the value is present
+  // The condition has checked that the value is present.
   ...((request ?? null) === null ? {} : { request: readRequestTransform(request as Json, createError) }),
   ...((response ?? null) === null ? {} : { response: readResponseTransform(response as Json, createError) }),
 });

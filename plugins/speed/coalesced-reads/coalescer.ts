@@ -70,7 +70,7 @@ const MAX_STATEMENTS = 2;
 /** The time limit of a run. A longer run is cancelled. */
 const MAX_RUN_MS = 25;
 
-/** @rule R-TX-17 */
+/** Creates the coalescer, which sends reads of the same moment together. @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
   const { transactionSender, logger } = context;
   const transactionEnded = context.use(transactionEndedSignal);
@@ -133,7 +133,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       let cancelling: Promise<void> | undefined;
       let isOver = false;
       const cancelTimer = setTimeout(() => {
-        // results that arrived while the process was busy are processed first
+        // Results that arrived while the process was busy are processed first.
         setImmediate(() => {
           if (isOver) return;
           cancelling = connection.cancel();
@@ -144,7 +144,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       try {
         result = await transactionSender.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
       } catch {
-        // the state of the connection is unknown
+        // The state of the connection is unknown.
         release(false);
         return NO_RESULT;
       } finally {
@@ -157,7 +157,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         failedAt = Math.max(0, result.failedAt - 1); // the settings are the first statement
         isReusable &&= !isFatal(result.error);
       }
-      // a pending cancel request must not hit the next user of the connection
+      // A pending cancel request must not hit the next user of the connection.
       if (cancelling === undefined) release(isReusable);
       else void (cancelling as Promise<void>).then(() => release(isReusable));
       const rows = [];

@@ -118,7 +118,7 @@ interface QueueParts {
 
 /** Reads that may run together. */
 class Queue {
-  /** The batch that accepts further reads. A started batch accepts them until it has a connection. */
+  /** The batch that accepts other reads. A started batch accepts them until it has a connection. */
   private open: Batch | undefined;
   /** The number of started batches, without those that took too long, because others need not wait for them. */
   private runningCount = 0;

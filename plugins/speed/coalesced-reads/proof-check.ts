@@ -18,7 +18,7 @@ const findTable = (model: Model, text: string): Relation | undefined => {
     if (relation !== undefined) foundRelations.push(relation);
   }
   const [table, ...otherTables] = foundRelations;
-  // a proof of the previous model need not be valid with this one
+  // A proof of the previous model need not be valid with this one.
   return otherTables.length === 0 && table?.provenAccess !== undefined ? table : undefined;
 };
 

@@ -98,7 +98,7 @@ const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSo
   if (relation === undefined || onlyKeys !== undefined || !("payload" in rows) || rows.shape !== "array")
     return undefined;
   const { payload, columns, missing } = rows;
-  // the SQL that computes a default for each row reads the rows as JSON
+  // The SQL that computes a default for each row reads the rows as JSON.
   if (!("param" in payload) || columns.length === 0 || missing === "computed-default") return undefined;
   const targets = columns.map(({ name, apply }) => {
     const column = apply === undefined ? findColumn(relation, name) : undefined;

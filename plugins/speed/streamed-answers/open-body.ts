@@ -69,7 +69,7 @@ export const openBody = ({ response, patienceMs, onUnread, release, resume, disc
         stopWaiting();
         sink?.end(after);
       },
-      // the client must not take the body for complete
+      // The client must not take the body for complete.
       fail: () => {
         if (!isComplete) response.destroy();
       },

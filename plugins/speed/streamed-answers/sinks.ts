@@ -17,6 +17,7 @@ interface SinkParts {
   readonly onDrain: () => void;
 }
 
+/** Creates a sink that writes the body without compression. */
 export const createPlainSink = ({ response, onUnread, onDrain }: SinkParts): Sink => {
   response.on("drain", onDrain);
   return {

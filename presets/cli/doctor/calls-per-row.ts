@@ -84,7 +84,7 @@ const joinLines = (expression: string): string =>
 /** Returns the expression with each call in a subselect, which PostgreSQL runs once. */
 export const addSubselects = (expression: string): string => {
   let text = expression;
-  // replacing from the end keeps earlier positions valid
+  // Replacing from the end keeps earlier positions valid.
   for (const call of [...findCalls(expression)].reverse()) {
     const [from, to] = widenCall(text, call);
     text = `${text.slice(0, from)}(select ${text.slice(from, to)})${text.slice(to)}`;

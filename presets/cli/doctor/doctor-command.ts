@@ -24,6 +24,7 @@ const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Findi
 /** The levels, the worst one first. */
 const LEVELS: readonly Finding["level"][] = ["danger", "broken", "slow", "note"];
 
+/** Returns the findings of all checks. */
 export const diagnose = (settings: EnvironmentSettings): Promise<readonly Finding[]> =>
   withApi(settings, async ({ context }) => {
     const findings: Finding[] = [];

@@ -82,7 +82,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
       level: "slow",
       finding: observations.map((observation) => observation.finding).join(", "),
       reason: `${joinReasons(observations.flatMap(({ reasons }) => reasons))} reads the whole table`,
-      // partitioned tables do not support `concurrently`
+      // Partitioned tables do not support `concurrently`.
       fix: `create index ${isPartitioned ? "" : "concurrently "}on ${indexTarget}`,
     };
   });

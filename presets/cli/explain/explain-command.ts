@@ -40,7 +40,7 @@ export const explainRequest = async (
   terminal: Terminal,
 ): Promise<ExplainedRequest> => {
   const request = await readRequest(text, words, settings.options, terminal);
-  // EXPLAIN must not use the names of the statements that it explains
+  // EXPLAIN must not use the names of the statements that it explains.
   const options = { ...settings.options, dbTxEnd: "rollback", dbPreparedStatements: false } as const;
   let recording: Recording | undefined;
   return withApi(

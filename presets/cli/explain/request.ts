@@ -102,7 +102,7 @@ export const readRequest = async (
 ): Promise<ExplainRequest> => {
   const headers = parseHeaders(words.header ?? []);
   const text = (await readTextOrFile(claimsText, terminal)).trim();
-  // accepts "POST /films" as well as "/films" with --method
+  // The command accepts "POST /films" as well as "/films" with --method.
   const [, first = "", target = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
   if (/^(?:\/|https?:\/\/)/.test(target)) {
     if (words.variables !== undefined || words.operation !== undefined)

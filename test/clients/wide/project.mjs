@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
-// the folder is beside the packages, so that they are found; the compiler ignores files in node_modules
+// The folder is beside the packages, so that they are found. The compiler ignores files in node_modules.
 const parent = fileURLToPath(new URL(".cache/", import.meta.url));
 
 const CONFIG = {

@@ -60,7 +60,7 @@ const applyChange = (rights: Rights, change: RightsChange): Rights => {
 /** The objects of a message that are rows. */
 export function* findRows(value: unknown): Iterable<Row> {
   if (typeof value !== "object" || value === null) return;
-  // the test defines all columns
+  // The test defines all columns.
   if ("src" in value && "owner" in value && typeof value.src === "string") yield value as Row;
   for (const part of Object.values(value)) yield* findRows(part);
 }
@@ -95,7 +95,7 @@ export const createTimeline = (world: World): Timeline => {
         if (!rights.grants.has(`${src} ${role}`)) return false;
         const view = views.get(src);
         if (view === undefined) return mayByPolicy(rights.policies.get(src), user, owner, rights);
-        // an invoker's view reads as the caller, any other as its owner, whom no policy restricts
+        // An invoker's view reads as the caller, any other as its owner, whom no policy restricts.
         return (
           !view.isInvoker ||
           (rights.grants.has(`${view.table} ${role}`) &&

@@ -27,7 +27,7 @@ export const drawRows = (random: Random, world: World): (() => string) => {
       case 6:
         return `update ${name} set ref = ${parent === undefined ? "null" : `(select id from ${SCHEMA}.${parent.name} where id = ${idText(parent, 1 + random.int(12))})`}, ${touch} where id = ${id}`;
       case 7: {
-        // one writer at a time, so that the numbers of a key increase
+        // One writer at a time, so that the numbers of a key increase.
         lastId.set(shape.name, lastKnownId + 1);
         return `select pg_advisory_xact_lock(7); update ${name} set id = ${idText(shape, lastKnownId + 1)}, ${touch} where id = ${id}`;
       }

@@ -114,7 +114,7 @@ const run = async (
     counts.messageCount++;
     if (message.kind === "ended") {
       live.endedBy = message.text;
-      // the connection was lost
+      // The connection was lost.
       if (message.text === "") setTimeout(() => live.endedBy === "" && reopen(live), RECONNECT_MS);
       return;
     }
@@ -130,7 +130,7 @@ const run = async (
     if (older !== undefined) reportFault("backwards", live, older);
   };
 
-  // steps are drawn for this number of servers
+  // Steps are drawn for this number of servers.
   const getApi = ({ step }: Live): TestApi => servers.apis[step.api] as TestApi;
 
   const reopen = (live: Live): void => {
@@ -192,7 +192,7 @@ const run = async (
       for (const [live, answer] of wrong) {
         if (live.endedBy === undefined || live.endedBy === "") continue;
         if (!isUnsettled) reportFault("ended", live, `ended by: ${live.endedBy}\n  a fresh query: ${answer}`);
-        // clients would reconnect too
+        // Clients would reconnect too.
         else reopen(live);
       }
       await pause(20);

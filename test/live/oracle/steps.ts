@@ -196,7 +196,7 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
       case 2:
         return `alter table ${name} replica identity ${random.pick(["default", "full", "nothing"])}`;
       case 3:
-        // the index is on a column other than the key
+        // The index is on a column other than the key.
         return `create unique index ${shape.name}_n on ${name} (n${shape.key === "partitioned" ? ", bucket" : ""}); alter table ${name} replica identity using index ${shape.name}_n`;
       case 4:
         return `alter table ${name} set ${random.pick(["unlogged", "logged"])}`;

@@ -54,7 +54,7 @@ export const errorText = (payload: unknown): string => {
     readonly extensions?: { readonly code?: string };
   };
   const text = message ?? JSON.stringify(payload);
-  // a role without tables has no subscriptions
+  // A role without tables has no subscriptions.
   if (/^no subscriptions exist$|^field '\w+' not found in type: '\w+_root'$/.test(text))
     return "error validation-failed: no such field";
   return `error ${extensions?.code ?? code ?? ""}: ${text}`;
@@ -169,7 +169,7 @@ export const createSubscribing = (): Subscribing => {
               ? { kind: "error", text: errorText(payload) }
               : { kind: "answer", value: readData(payload) },
           );
-        // the older protocol sends a completion after an error
+        // The older protocol sends a completion after an error.
         callbacks.delete(id);
         onEvent({ kind: "ended", text: type === "error" ? errorText(payload) : "" });
       });

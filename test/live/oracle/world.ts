@@ -86,7 +86,7 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
       risk: random.pick(["P0001", "22012", "42501", "42883"]),
     });
   }
-  // partitions themselves are not exposed
+  // Partitions themselves are not exposed.
   const viewable = tables.flatMap(({ name, key }) =>
     key === "partitioned" ? [name, `${name}_low`, `${name}_high`] : [name],
   );
@@ -162,7 +162,7 @@ const tableSql = (world: World, shape: TableShape): string => {
           `create table ${SCHEMA}.${name}_high partition of ${SCHEMA}.${name} for values in (2, 3)`,
         ]
       : []),
-    // the function raises for some rows, with another error for each table
+    // The function raises for some rows, with another error for each table.
     `create function ${SCHEMA}.risky_${name}(${SCHEMA}.${name}) returns int language plpgsql stable as $$ begin
       if $1.val = 13 then raise exception using errcode = '${risk}', message = 'thirteen'; end if;
       return $1.val;

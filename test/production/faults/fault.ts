@@ -36,5 +36,5 @@ export interface Fault<Arranged extends Scene = Scene> {
 }
 
 /** Removes the scene's type, so that faults of different scenes fit in one list. */
-// run.ts passes a scene only to its own fault
+// The script `run.ts` passes a scene only to its own fault.
 export const fault = <Arranged extends Scene>(sceneFault: Fault<Arranged>): Fault => sceneFault as unknown as Fault;

@@ -71,14 +71,14 @@ export const diskFull = canMount
           execFileSync("umount", ["-l", folder]);
           rmSync(folder, { recursive: true });
         });
-        // at this level every request writes a line
+        // At this level every request writes a line.
         return { ...(await oneServer({ LOG_LEVEL: "info" }, undefined, undefined, join(folder, "log"))), folder };
       },
       inject: ({ folder }) => {
         try {
           writeFileSync(join(folder, "rest"), Buffer.alloc(9 * 1024 * 1024));
         } catch {
-          // the error is expected, because the file takes all remaining space
+          // The error is expected, because the file takes all remaining space.
         }
       },
       remove: ({ folder }) => rmSync(join(folder, "rest")),

@@ -29,7 +29,7 @@ export const connectionsTaken = fault<OneServer>({
   durationMs: 3000,
   arrange: async () => oneServer({}, await startShelf(["max_connections = 30"])),
   inject: async ({ database }) => {
-    // the statements sleep and occupy their connections; relapi keeps its own
+    // The statements sleep and occupy their connections; relapi keeps its own.
     for (let i = 0; i < 22; i++) void database.query("select pg_sleep(3)").catch(() => undefined);
     await sleep(200);
   },

@@ -21,7 +21,7 @@ export const primaryLost = fault<Failover>({
     const url = `postgres://postgres@${primary.place},${standby.place}/postgres?target_session_attrs=read-write`;
     const scene = await oneServer({}, primary, url);
     const followers = await follow([scene.url]);
-    // the rows are checked on the server that must have them
+    // The rows are checked on the server that must have them.
     return { ...scene, database: { ...primary, query: standby.query }, standby, followers };
   },
   inject: ({ database }) => database.kill(),

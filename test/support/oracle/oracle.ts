@@ -72,7 +72,7 @@ const CONNECTION = /"name":"pid","value":"\d+"|,"value":(null|"")|(?<=^pid,)\d+|
 /** The visible parts of a response as text, without the server's port. */
 const summarizeAnswer = (answer: Answer, port: number): string => {
   const hasCallerSettings = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
-  // the length of a compressed body is unknown if the body is streamed
+  // The length of a compressed body is unknown if the body is streamed.
   const hasOwnLength = hasCallerSettings || answer.rawHeaders.some(([name]) => name === "Content-Encoding");
   const headers = answer.rawHeaders.filter(
     ([name]) => !UNCOMPARED_HEADERS.has(name.toLowerCase()) && !(hasOwnLength && name === "Content-Length"),
@@ -94,10 +94,10 @@ const summarizeAnswer = (answer: Answer, port: number): string => {
 const withoutNumbers = (facts: string): string => facts.replace(/\d+/g, "#");
 
 const PLANNING = {
-  // one plan for all values, from the first execution on: PostgreSQL then repeats no checks, and evaluates no operand
-  // while planning, which only one of the servers would report
+  // One plan for all values, from the first execution on: PostgreSQL then repeats no checks, and evaluates no operand
+  // while planning, which only one of the servers would report.
   plan_cache_mode: "force_generic_plan",
-  // a fixed join order, independent of statistics, so that unordered rows arrive in the same order
+  // A fixed join order, independent of statistics, so that unordered rows arrive in the same order.
   join_collapse_limit: "1",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
@@ -317,7 +317,7 @@ const shorten = async (
       if (reducedActual === undefined) start += size;
       else [remainingRequests, actual] = [reducedRequests, reducedActual];
     }
-    // many requests contribute, so reducing further is not useful
+    // Many requests contribute, so reducing the failure more is not useful.
     if (remainingRequests.length > 40 && size < remainingRequests.length / 8) break;
   }
   return { priorRequests: remainingRequests, actual };

@@ -71,12 +71,12 @@ export const startRecorded = async (options: StartOptions): Promise<TestApi> => 
     };
     if (isRepeatable(request)) requests.set(formatRequest(request), request);
   });
-  // this closes before the database
+  // This closes before the database.
   atFileEnd(async () => {
     await api.close();
     if (requests.size === 0 || dependsOnTime(options)) return;
     const file = basename(expect.getState().testPath ?? "");
-    // a test may have removed files that its options name, such as a metadata folder
+    // A test may have removed files that its options name, such as a metadata folder.
     const probe = await openApi({ on: api.database, ...options }).catch((error: Error) =>
       console.log(`${file}: the requests cannot be repeated: ${error.message}`),
     );

@@ -126,7 +126,7 @@ export const listCode = (): {
   const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md") && !/node_modules/.test(name) && name !== "reference/hooks.md")
     .sort();
-  // the blocks of hooks.md are parts of this file: guides.test.ts
+  // The blocks of hooks.md are parts of this file, as `guides.test.ts` checks.
   const hooks = readFileSync(join(root, "test/core/guides/hooks.ts"), "utf8")
     .replaceAll(/(?:\.\.\/)+core\/index\.ts/g, "relapi")
     .replaceAll(/(?:\.\.\/)+(plugins\/.*)\.ts"/g, 'relapi/$1"');

@@ -62,7 +62,7 @@ let demo: ReturnType<typeof openEmbedded> | undefined;
 const openDemo = (): ReturnType<typeof openEmbedded> => {
   if (demo === undefined) {
     demo = openEmbedded();
-    // closes with the file, so the next file of this process opens another
+    // This closes with the file, so the next file of this process opens another.
     atFileEnd(async () => void (demo = undefined));
   }
   return demo;

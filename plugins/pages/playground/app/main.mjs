@@ -69,7 +69,7 @@ const loadExampleQuery = async () => {
     });
     if (response.status === 200) return `${HELP}\n\n${await response.text()}\n`;
   } catch {
-    // the page also works without an example
+    // The page also works without an example.
   }
   return QUERY_WITHOUT_FIELDS;
 };

@@ -189,7 +189,7 @@ const encodeErrors = (errors: readonly unknown[], as: string, depth: number): re
       [],
     );
   });
-  // many rows may have the same error
+  // Many rows may have the same error.
   return [...new Map(encodedErrors.map((error) => [writeJson(error), error])).values()];
 };
 
@@ -267,7 +267,7 @@ const createDelegate = (
     const variableValues = convertVariables(variables, operation, roleSchema.schema);
     const { errors } = getVariableValues(roleSchema.schema, variableDefinitions, variableValues);
     if (errors?.[0] !== undefined) throw selectionRejected(errors[0].message, "$.variables");
-    // presets are added to values, so they need the defaults
+    // Presets are added to values, so they need the defaults.
     const defaults = variableDefinitions.flatMap(({ variable, defaultValue }) =>
       defaultValue === undefined ? [] : [[variable.name.value, readLiteral(defaultValue)] as const],
     );

@@ -46,7 +46,7 @@ const copyTypes = (
   const convertFields = (fields: GraphQLFieldConfigMap<unknown, unknown>): GraphQLFieldConfigMap<unknown, unknown> =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, type: convert(field.type) }]));
   const convert = <Type extends GraphQLOutputType>(type: Type): Type => {
-    // a wrapper of an output type is an output type
+    // A wrapper of an output type is an output type.
     if (isListType(type)) return new GraphQLList(convert(type.ofType)) as unknown as Type;
     if (isNonNullType(type))
       return new GraphQLNonNull(convert(type.ofType as GraphQLOutputType & GraphQLNullableType)) as unknown as Type;
@@ -152,7 +152,7 @@ export const createLinkedFields = ({ build, relationships, findRoleSchema: findV
         ...("delegate" in toPlan && { delegate: add(toPlan.delegate) }),
       };
       return {
-        // fields of a role schema have output types
+        // Fields of a role schema have output types.
         config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) },
         toPlan: linkedPlan,
       };

@@ -101,7 +101,7 @@ const matchRelationship = (
   return { name, relation: matchTable(definition, targets), columns, isToOne };
 };
 
-/** @throws RemoteSchemaProblem */
+/** Checks the name of a relationship. @throws RemoteSchemaProblem */
 const checkName = (name: string, type: GraphQLObjectType, remote: Remote, takenNames: ReadonlySet<string>): void => {
   if (!RELATIONSHIP_NAME.test(name)) rejectDefinition("its name is not a valid GraphQL name");
   const { renameField } = remote.adminSchema.names;

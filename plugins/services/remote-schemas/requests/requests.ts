@@ -30,12 +30,13 @@ export interface RequestParts {
 }
 
 export interface RemoteRequests {
-  /** @throws RelApiError */
+  /** Sends a query or a mutation. @throws RelApiError */
   send(request: RemoteRequest, caller: ClientCaller): Promise<RemoteResult>;
   /** Returns the results of a subscription, or one result with errors. @throws RelApiError */
   subscribe(request: RemoteRequest, caller: ClientCaller): Promise<AsyncIterable<RemoteResult> | RemoteResult>;
 }
 
+/** Creates the functions that send requests to one remote schema. */
 export const createRequests = ({
   context,
   definition: { name, target },

@@ -105,7 +105,7 @@ const operationRejected = (payload: Json | undefined): RelApiError => {
 };
 
 const readMessage = (text: string): JsonObject => {
-  // the package checks the shapes of messages
+  // The package checks the shapes of messages.
   const message = validateMessage(parseJson(text)) as unknown as Json;
   return isJsonObject(message) ? message : {};
 };

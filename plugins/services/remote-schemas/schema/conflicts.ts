@@ -74,6 +74,7 @@ interface ConflictCheck {
   add(remote: string, roleSchema: RemoteRoleSchema, hasNamespace: boolean): void;
 }
 
+/** Creates a check that finds names which two schemas define differently. */
 export const createConflictCheck = (local: LocalNames): ConflictCheck => {
   const rootOwners = new Map<string, string>();
   const typesByName = new Map<string, { readonly remote: string; readonly text: string }>();
@@ -95,7 +96,7 @@ export const createConflictCheck = (local: LocalNames): ConflictCheck => {
         if (!isScalarType(type) && isLocalType(name, local))
           throw new RemoteSchemaProblem(`a type of a table has the name "${name}" too`);
         const knownType = typesByName.get(name);
-        // an equal definition causes no conflict
+        // An equal definition causes no conflict.
         if (knownType !== undefined && knownType.text !== text)
           throw new RemoteSchemaProblem(`the remote schema ${knownType.remote} has another type "${name}"`);
       }

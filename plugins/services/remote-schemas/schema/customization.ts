@@ -65,7 +65,8 @@ const planTypeNames = (
   ];
 };
 
-/** @throws RemoteSchemaProblem if two types or fields would have the same name */
+/** Returns the transforms that rename the types and fields of a remote schema.
+ *  @throws RemoteSchemaProblem if two types or fields would have the same name */
 export const buildTransforms = (
   { RenameTypes, RenameRootTypes, RenameObjectFields, RenameInterfaceFields }: WrapTools,
   schema: GraphQLSchema,

@@ -115,7 +115,7 @@ const readTarget = (definition: JsonObject): RemoteTarget => {
   if ((url === undefined) === (variable === undefined))
     throw new RemoteSchemaProblem("the definition has either url or url_from_env");
   return {
-    // the client expands templates with each request
+    // The client expands templates with each request.
     url: url ?? `{{${variable}}}`,
     headers: readHeaderTemplates(definition["headers"], (reason) => new RemoteSchemaProblem(reason)),
     forwardsClientHeaders: definition["forward_client_headers"] === true,

@@ -33,7 +33,8 @@ export const introspect = (context: PluginContext, name: string, server: RemoteS
     {},
   );
 
-/** @throws RemoteSchemaProblem if the result is not a valid schema */
+/** Returns the schema that an introspection result describes.
+ *  @throws RemoteSchemaProblem if the result is not a valid schema */
 const buildSchema = ({ data, errors }: JsonObject): GraphQLSchema => {
   if (!isJsonObject(data)) {
     const [first] = Array.isArray(errors) ? errors : [];
@@ -69,7 +70,7 @@ export interface RemoteSchemaReader {
   keepOnly(names: ReadonlySet<string>): void;
 }
 
-/** @rule X-RMT-8a */
+/** Creates the reader that fetches the schemas of remotes, and retries after failures. @rule X-RMT-8a */
 export const createReader = (context: PluginContext): RemoteSchemaReader => {
   const states = new Map<string, State>();
   let isClosed = false;
@@ -108,7 +109,7 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
         scheduleRetry(definition, retryError, Math.min(retryMs * 2, MAX_RETRY_MS));
       }
     };
-    // the load has logged the failure
+    // The load has logged the failure.
     const timer = setTimeout(() => void retry().catch(() => undefined), retryMs).unref();
     setState(name, { targetKey, failure: error.message, timer });
     throw error;

@@ -1,4 +1,4 @@
-/** Numbers that JavaScript would change keep their text in custom scalars. The scalars of graphql-js need JavaScript
+/** Keeps the digits of large numbers in custom scalars. The built-in scalars of graphql-js accept only JavaScript
  *  numbers. @rule X-RMT-6a */
 import {
   getNullableType,
@@ -106,7 +106,7 @@ export const readLiteral = (node: ValueNode, variables: VariableValues = {}): Js
 export const keepDigits = (schema: GraphQLSchema): void => {
   for (const type of Object.values(schema.getTypeMap()))
     if (isScalarType(type) && !isSpecifiedScalarType(type))
-      // the variables are JSON
+      // The variables are JSON.
       type.parseLiteral = (node, variables) => readLiteral(node, (variables ?? {}) as VariableValues);
 };
 

@@ -147,7 +147,7 @@ const checkType = (roleType: GraphQLNamedType, full: GraphQLNamedType | undefine
         rejectDefinition(`the type "${name}" does not implement "${roleInterface.name}"`);
     const fields = full.getFields();
     for (const field of Object.values(roleType.getFields())) {
-      // a selection through the interface would leave the preset out
+      // A selection through the interface would leave the preset out.
       for (const roleInterface of roleType.getInterfaces())
         for (const argument of presets.get(`${name}.${field.name}`)?.keys() ?? [])
           if (
@@ -212,7 +212,7 @@ export const buildRolePart = (sdl: string, full: GraphQLSchema): RolePart => {
     return { schema, presets };
   } catch (error) {
     if (error instanceof RemoteSchemaProblem) throw error;
-    // the parser and the builder of graphql-js throw errors about the SDL
+    // The parser and the builder of graphql-js throw errors about the SDL.
     if (error instanceof GraphQLError || error instanceof Error) throw new RemoteSchemaProblem(error.message);
     throw error;
   }

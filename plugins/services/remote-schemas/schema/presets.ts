@@ -124,7 +124,7 @@ export const addPresets = (
           if (preset !== undefined)
             argumentNodes.set(name, build(name, addVariable(type, resolvePreset(preset, type, session))));
           else if (argument !== undefined && mayHavePresets(type, presets)) {
-            // the variables are JSON
+            // The variables are JSON.
             const value = readLiteral(argument.value, variables as Readonly<Record<string, Json>>);
             if (value !== undefined)
               argumentNodes.set(name, build(name, addVariable(type, addToValue(value, type, presets, session))));

@@ -57,7 +57,8 @@ const createExecutor = (requests: RemoteRequests): Executor =>
       : requests.send(request, context);
   }) as Executor; // results of GraphQL have the type that the caller expects
 
-/** The rules that documents are validated by. The remote itself checks the omitted rule, which takes quadratic time. */
+/** The validation rules for documents. `OverlappingFieldsCanBeMergedRule` is omitted: it takes quadratic time, and the
+ *  remote applies it. */
 export const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 export const getOperation = ({ definitions }: DocumentNode): OperationDefinitionNode =>
@@ -115,7 +116,7 @@ const createForward = (
       const field = getOperation(document).selectionSet.selections[0];
       if (namespace !== undefined && (field?.kind !== Kind.FIELD || field.selectionSet === undefined))
         throw selectionRejected(`missing selection set for '${namespace}'`, `${path}.selectionSet`);
-      // the surface itself answers introspection, which a role may be denied
+      // The surface itself answers introspection, which a role may be denied.
       visit(document, {
         Field: ({ name }) => {
           if (name.value === "__schema" || name.value === "__type")
@@ -178,7 +179,8 @@ const buildFields = (
   );
 };
 
-/** @throws RemoteSchemaProblem if the names do not fit @rule X-RMT-1 X-RMT-5 */
+/** Builds the part of a remote schema that one role sees. @throws RemoteSchemaProblem if the names do not fit
+ *  @rule X-RMT-1 X-RMT-5 */
 export const buildRoleSchema = (parts: RoleSchemaParts): RemoteRoleSchema => {
   const { tools, definition, part } = parts;
   const { customization } = definition;

@@ -10,7 +10,8 @@ export type Subschema = Parameters<WrapTools["wrapSchema"]>[0];
 
 let wrapTools: Promise<WrapTools> | undefined;
 
-/** @throws RelApiError `preset` if the package is missing, or uses another copy of graphql */
+/** Loads the package that wraps remote schemas.
+ *  @throws RelApiError `preset` if the package is missing, or uses another copy of graphql */
 export const loadWrapTools = (): Promise<WrapTools> => (wrapTools ??= loadAndCheck());
 
 const loadAndCheck = async (): Promise<WrapTools> => {
@@ -19,12 +20,12 @@ const loadAndCheck = async (): Promise<WrapTools> => {
   try {
     schema = tools.wrapSchema({ schema: new GraphQLSchema({}) });
   } catch {
-    // graphql rejects the objects of its other copy, except in production
+    // The package graphql rejects the objects of its other copy, except in production.
   }
   if (!(schema instanceof GraphQLSchema)) throw graphqlPackageDuplicated("the package @graphql-tools/wrap");
   return tools;
 };
 
-// .ci/bundle-server.mjs finds this call
+// The script .ci/bundle-server.mjs finds this call.
 const importTools = (): Promise<unknown> =>
   importPackage("@graphql-tools/wrap", "remote-schema-fields", "@graphql-tools/wrap@11");

@@ -114,7 +114,7 @@ await check("updateMany", async () =>
     data: [{ born: 1 }, { born: 1 }],
   }),
 );
-// neither method requests the deleted rows
+// Neither method requests the deleted rows.
 const countRemaining = async () => (await data.getMany({ resource: "directors", ids: [70, 71, 72] })).data.length;
 await check("deleteOne", async () => {
   await data.deleteOne({ resource: "directors", id: 70 });

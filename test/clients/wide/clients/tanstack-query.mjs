@@ -48,7 +48,7 @@ await check("a query, then the same one live: EventSource and setQueryData", asy
   await eventually(() => equals(states.at(-1)[2].year, 1951));
   equals(events.at(-1), { version: 2, patch: [{ op: "replace", path: "/2/year", value: 1951 }] });
   equals(states.at(-1), await (await fetch(LIST)).json());
-  // unchanged rows are the same objects as before
+  // Unchanged rows are the same objects as before.
   equals(states.at(-1)[0] === states.at(-2)[0], true);
   close();
   stop();
