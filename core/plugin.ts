@@ -418,7 +418,7 @@ export interface PluginContext {
   /** Runs a statement as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Runs trusted statements of an administrator as the login role, in one transaction unless they end it. `script` is
-   *  made with `catalogText(text)` and has no slots. @throws RelApiError of the database @rule X-RUN-1 */
+   *  made with `trustedSql(text)` and has no slots. @throws RelApiError of the database @rule X-RUN-1 */
   script(script: Sql, options: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Wraps `prepare` and `execute` for all callers. May be called only in `apply`. The wrappers are composed once, and
    *  the last one is the outermost. @rule X-WRAP-1 */

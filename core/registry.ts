@@ -95,7 +95,7 @@ export const tapDeclaredParts = (plugin: Plugin, hooks: RelApiHooks): void => {
       );
 };
 
-/** Taps ill-typed and unknown columns: the first declaration writes the SQL, and the database judges it (R-FLT-12).
+/** Adds a last tap for each operator, for columns of other or unknown types. The first declaration of the operator writes the SQL, and the database decides whether the types fit (R-FLT-12).
  *  These taps run last. `setPlugin` is called with the plugin of the next tap. */
 export const tapFallbacks = (
   plugins: readonly Plugin[],

@@ -1,4 +1,4 @@
-/** Lists the values that all presets of the package share beside plugins and options. `.ci/write-declarations.mjs`
+/** Lists the names of all plugins and options of the package, and the aliases of the settings of core, which all presets share. `.ci/write-declarations.mjs`
  *  fills both lists in `dist` during the build, so that `minimal` need not load all plugins. */
 
 /** The names of all plugins. A plugin may be ordered `before` a plugin that the preset leaves out. */

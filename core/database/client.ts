@@ -1,5 +1,4 @@
-/** Wraps pg's client as a connection that sends batches, returns results and limits their size. This is the only file
- *  that imports pg. */
+/** Wraps pg's client as a connection that sends batches, returns results and limits their size. This is the only file of core that imports pg. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import Pg from "pg";

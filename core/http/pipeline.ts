@@ -104,7 +104,7 @@ const addHeaders = (answer: Answer, extra: Headers): Answer => {
   return { ...answer, headers: [...answer.headers, ...addedHeaders] };
 };
 
-/** Creates the pipeline, which leads each request through the steps of this rule. @rule R-PIPE-1 */
+/** Creates the pipeline, which leads each request through the steps of R-PIPE-1. @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
   const {
     current,

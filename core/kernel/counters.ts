@@ -5,7 +5,7 @@
  *  caches `cache` and `jwt-cache` have `-requests`, `-hits`, `-evictions`, `-conflicts`, `-entries` and `-bytes`.
  *  Others are `results-refused`, `unread-bytes`, `unread-closed`, `prepared-statements`, `prepared-bytes`,
  *  `body-bytes`, `bodies-refused`, `requests-late` and `requests-cut-off` (when the api closed). Each limit has
- *  `rejected-<limit>`. Plugins add their own. An unknown name reads 0. @experimental */
+ *  `refused-<limit>`. Plugins add their own. An unknown name reads 0. @experimental */
 export interface Counters {
   add(name: string, increment?: number): void;
   set(name: string, to: number): void;

@@ -26,9 +26,9 @@ export interface Model {
   /** The owner and ACL of the exposed schemas, for USAGE. */
   readonly schemaAcls: ReadonlyMap<string, { readonly owner: string; readonly acl: readonly AclItem[] }>;
   /** The relations of the exposed schemas and the targets of relationships, without partitions. The key is
-   *  `nameKey`. */
+   *  `buildNameKey`. */
   readonly relations: ReadonlyMap<string, Relation>;
-  /** All overloads of each function, by `nameKey`. */
+  /** All overloads of each function, by `buildNameKey`. */
   readonly routines: ReadonlyMap<string, readonly Routine[]>;
   readonly types: ReadonlyMap<number, PgType>;
   readonly roles: ReadonlyMap<string, Role>;

@@ -4,7 +4,7 @@ import type { Comparison, Expression, Plan, Predicate } from "./plan.ts";
 import { isLookup, resolveLookup } from "./lookups.ts";
 import { mapPlan, type PlanScope, type PlanPath } from "./walk.ts";
 
-/** Compares a column by an operator's name with an operand or keyword: `compareColumn("id", "eq", { operand })`. */
+/** Compares a column by an operator's name with an operand or keyword: `buildColumnComparison("id", "eq", { operand })`. */
 export const buildColumnComparison = (
   name: string,
   operator: string,

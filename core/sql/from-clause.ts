@@ -37,7 +37,7 @@ interface FromClause {
   readonly on: Sql | undefined;
 }
 
-/** Compiles the FROM item of a relation, a call, a relationship or written rows. If `options` has `relatedRows` *  or `from`, that item replaces `source`. @throws Error for a read of written rows without a write */
+/** Compiles the FROM item of a relation, a call, a relationship or written rows. If `options` has `relatedRows` or `from`, that item replaces `source`. @throws Error for a read of written rows without a write */
 export const compileFromClause = (compiler: Compiler, source: ReadFrom, options: ReadOptions): FromClause => {
   if (options.relatedRows !== undefined)
     return { from: options.relatedRows.from, scope: options.relatedRows.scope, on: options.relatedRows.on };

@@ -57,7 +57,7 @@ export const NO_CHECK: WriteChecks = { check: undefined };
 const CHECKED_ROWS = "relapi.checked";
 const CHECKED_UPDATES = "relapi.checked_updates";
 
-/** Compiles the checks of the rows in `cte`. `updatedCheck` has the check of the rows that an upsert has updated, which the
+/** Compiles the checks of the rows in `cte`. `updatedRows` has the check of the rows that an upsert has updated, which the
  *  column `_is_new` distinguishes. With `checksAfter`, a separate statement makes the checks. @rule G-PRM-9 G-PRM-19 */
 export const compileChecks = (
   compiler: Compiler,

@@ -67,7 +67,7 @@ const MAY_LOSE_DIGITS = /\d(?:\d{15}|[\d.]{16}|[eE][-+]?\d|\.0{6})|\.\d*0(?!\d)|
 /** The prefix of strings that replace numbers until they are parsed. It is random, so no client knows it. */
 const MARK = `${randomUUID()}:`;
 
-/** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`numberText`). By default, a number is exact
+/** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`getNumberText`). By default, a number is exact
  *  if it is written again as it was read. @throws SyntaxError */
 export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
   const parsedJson = JSON.parse(text) as Json; // JSON.parse returns only JSON values

@@ -145,7 +145,7 @@ export interface GqlNamePart {
 export interface GqlCatalog {
   /** The tables by schema and name. */
   readonly tables: readonly GqlTable[];
-  /** The tables by `nameKey` of the relation. */
+  /** The tables by `buildNameKey` of the relation. */
   readonly tablesByKey: ReadonlyMap<string, GqlTable>;
   readonly functions: readonly GqlFunction[];
   readonly customization: GqlCustomization;

@@ -226,11 +226,11 @@ export interface GqlDelegate extends Pick<GqlForward, "types" | "hasLinks" | "ch
 export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
   readonly document: DocumentNode;
   /** The values that the request gives to the variables of the document. Numbers that JavaScript would change keep
-   *  their text (`numberText`). */
+   *  their text (`getNumberText`). */
   readonly variables: Readonly<Record<string, Json>>;
 }
 
-/** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`numberText`).
+/** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`getNumberText`).
  *  @experimental */
 export type GqlLoadedRow = Readonly<Record<string, Json>>;
 
@@ -283,7 +283,7 @@ export interface GqlOwnSelected {
 
 /** The argument of a plugin's own function. @experimental */
 export interface GqlFunctionRequest {
-  /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
+  /** The coerced arguments. Numbers that JavaScript would change keep their text (`getNumberText`). */
   readonly arguments: Readonly<Record<string, Json>>;
   readonly session: Session;
   /** The selection on the function's result. It is empty for scalars. */

@@ -1,2 +1,2 @@
-/** Exports names, relationships and permissions from Hasura metadata. */
+/** Exports the plugins of Hasura metadata: names, relationships and permissions. */
 export { metadata, metadataLoader, metadataPermissions } from "./metadata.ts";

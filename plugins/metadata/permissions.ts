@@ -9,7 +9,7 @@ export interface SelectPermission {
   /** The names of computed fields that return rows. Access to them depends on the permission on the returned table
    *  (G-CF-6). */
   readonly rowFields: ReadonlySet<string>;
-  /** The `nameKey` of each computed field's function, by the name of the field. */
+  /** The `buildNameKey` of each computed field's function, by the name of the field. */
   readonly routines: ReadonlyMap<string, string>;
   /** The predicate that visible rows satisfy. Undefined if every row is visible. */
   readonly filter?: Predicate;
@@ -42,5 +42,5 @@ export interface TablePermissions {
   delete?: WritePermission | undefined;
 }
 
-/** The permissions by role, then by `nameKey` of the table. */
+/** The permissions by role, then by `buildNameKey` of the table. */
 export type Permissions = ReadonlyMap<string, ReadonlyMap<string, Readonly<TablePermissions>>>;

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, type QualifiedName } from "../../core/index
 import type { MetadataProblem } from "./api.ts";
 import { readText, readObjectOrEmpty } from "../shared/json-values.ts";
 
-/** A value of the metadata. Numbers in it may be raw numbers (`numberText`). */
+/** A value of the metadata. Numbers in it may be raw numbers (`getNumberText`). */
 export type RawValue = Json;
 export type RawObject = JsonObject;
 

@@ -56,7 +56,7 @@ interface ExecutionParts {
   readonly skipsCache?: boolean;
 }
 
-/** Prepares, executes and answers a request. Methods differ in `run` and `outcome`. The prepared request is cached
+/** Prepares, executes and answers a request. Methods differ in `buildExecutionParts` and `buildParts`. The prepared request is cached
  *  after it has run. @rule R-TX-2 R-PIPE-1 */
 export const runPrepared = async <Planned extends PlannedRequest>(
   cache: Cache<RequestSource, PreparedRequest<Planned>>,

@@ -28,7 +28,7 @@ interface ColumnOrigin {
   readonly column: string;
 }
 
-/** Columns of views that show columns of tables. The keys are the `nameKey` of the view and the name of the column. */
+/** Columns of views that show columns of tables. The keys are the `buildNameKey` of the view and the name of the column. */
 export type ColumnOrigins = ReadonlyMap<string, ReadonlyMap<string, ColumnOrigin>>;
 
 const NAME = "catalog-introspection";

@@ -11,7 +11,7 @@ import {
   type Routine,
 } from "../../../core/index.ts";
 
-/** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in the same exposed
+/** Returns computed relationships by `buildNameKey` of the argument's relation. Source and function are in the same exposed
  *  schema, and the target is in any exposed schema. @rule R-REL-8 R-REL-9 */
 const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
   const exposedSchemas = new Set(model.schemas);

@@ -128,7 +128,7 @@ const listEntryRelationships = (
   });
 
 interface ListedRelation {
-  /** The `nameKey` of the relation, by which tables are found. */
+  /** The `buildNameKey` of the relation, by which tables are found. */
   readonly key: string;
   readonly relation: Relation;
   readonly entry: GqlTableEntry | undefined;

@@ -1,4 +1,4 @@
-/** Serves live queries with one statement: the queries have the same program, and run as the same caller. Identical
+/** Serves live queries with one statement: the queries have the same program, and the same caller or, if the program is proven, callers that differ only in claims and session variables. Identical
  *  queries share an entry, which is one row of the statement. */
 import type { Signal } from "../../../core/index.ts";
 import type { CohortCounts, LiveEvents, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";

@@ -135,7 +135,7 @@ const subscribe = (
 const UNKNOWN_OPERATION = { kind: "other" };
 const [OK, BAD_REQUEST] = [200, 400];
 
-/** Reports the operation to `requestSignal` and to its trace, once: at its first result, or at its end. */
+/** Reports the operation to `requestEndedSignal` and to its trace, once: at its first result, or at its end. */
 type Report = (bytes: number, error?: unknown) => void;
 
 const createReport = ({ context, request }: ClientConnection, exchange: SocketExchange): Report => {

@@ -51,7 +51,7 @@ export interface RemoteRelationship {
   readonly steps: readonly JoinStep[];
 }
 
-/** The relationships by `nameKey` of their table. */
+/** The relationships by `buildNameKey` of their table. */
 export type RelationshipsByTable = ReadonlyMap<string, readonly RemoteRelationship[]>;
 
 /** The names that a relationship may have. */
