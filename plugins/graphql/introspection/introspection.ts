@@ -1,5 +1,7 @@
 /** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import {
+  DirectiveLocation,
+  GraphQLDirective,
   isInterfaceType,
   isObjectType,
   SchemaMetaFieldDef,
@@ -8,7 +10,7 @@ import {
   type GraphQLNamedType,
 } from "graphql";
 import { definePlugin, defineService, type Slices } from "../../../core/index.ts";
-import { listDirectives } from "./directives.ts";
+import type { DirectiveTarget } from "../directives.ts";
 import { createCollector, type Collector, type MetaField } from "./collect-fields.ts";
 import { createWriters } from "./writers.ts";
 import { walkTypes } from "../types/reachable-types.ts";
@@ -55,6 +57,26 @@ const sortSliced = function* (names: readonly string[]): Slices<readonly string[
   }
   return mergedNames.concat(secondHalf.slice(at));
 };
+
+const LOCATIONS: Readonly<Record<DirectiveTarget, DirectiveLocation>> = {
+  "a query": DirectiveLocation.QUERY,
+  "a mutation": DirectiveLocation.MUTATION,
+  "a subscription": DirectiveLocation.SUBSCRIPTION,
+  "a field": DirectiveLocation.FIELD,
+  "a fragment spread": DirectiveLocation.FRAGMENT_SPREAD,
+  "an inline fragment": DirectiveLocation.INLINE_FRAGMENT,
+};
+
+const sortByName = <Value>(record: Readonly<Record<string, Value>>): readonly (readonly [name: string, Value])[] =>
+  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** Returns the directives of the schema, sorted, including those of plugins. @rule G-INT-2 X-DIR-1 */
+const listDirectives = ({ directives }: RoleSchema): readonly GraphQLDirective[] =>
+  sortByName(directives).flatMap(([name, { description, targets, arguments: declarations }]) => {
+    if (description === undefined) return [];
+    const locations = targets.map((target) => LOCATIONS[target]);
+    return new GraphQLDirective({ name, description, locations, args: Object.fromEntries(sortByName(declarations)) });
+  });
 
 /** Returns true for root types, which have fields of every table. */
 const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRootScope(getTypeExtension(type)?.scope);
