@@ -32,30 +32,10 @@ const encodeUtf8 = (text: string): Buffer => Buffer.from(text);
 const collectTypes = function* (schema: RoleSchema): Slices<Types> {
   const types = new Map<string, GraphQLNamedType>();
   for (const type of walkTypes(schema)) {
-    if (type !== undefined) types.set(type.name, type);
+    types.set(type.name, type);
     yield;
   }
   return types;
-};
-
-/** The number of names that are sorted in one slice. */
-const NAMES_PER_SLICE = 4000;
-
-/** Sorts names in time slices, because tens of thousands of them take longer than one slice. */
-const sortSliced = function* (names: readonly string[]): Slices<readonly string[]> {
-  if (names.length <= NAMES_PER_SLICE) return [...names].sort();
-  const half = Math.ceil(names.length / 2);
-  const firstHalf = yield* sortSliced(names.slice(0, half));
-  yield;
-  const secondHalf = yield* sortSliced(names.slice(half));
-  const mergedNames: string[] = [];
-  let at = 0;
-  for (const name of firstHalf) {
-    while (at < secondHalf.length && secondHalf[at]! < name) mergedNames.push(secondHalf[at++]!); // the index is below the length
-    mergedNames.push(name);
-    if (mergedNames.length % 100 === 0) yield;
-  }
-  return mergedNames.concat(secondHalf.slice(at));
 };
 
 const LOCATIONS: Readonly<Record<DirectiveTarget, DirectiveLocation>> = {
@@ -118,7 +98,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
         implementations.set(namedType.name, namedType);
       // The implementations are known when all types were visited.
       if (isInterfaceType(namedType)) interfaces.push(namedType);
-      else if (namedType !== undefined)
+      else
         texts.set(
           namedType.name,
           isRoot(namedType) ? yield* writeLarge(namedType, write) : [encodeUtf8(write.write(namedType))],
@@ -127,7 +107,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     }
     for (const interfaceType of interfaces) texts.set(interfaceType.name, [encodeUtf8(write.write(interfaceType))]);
     let before = encodeUtf8("[");
-    for (const name of yield* sortSliced([...texts.keys()])) {
+    for (const name of [...texts.keys()].sort()) {
       yield before;
       yield* texts.get(name)!; // the name is a key of the object
       before = COMMA;
