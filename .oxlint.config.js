@@ -79,7 +79,7 @@ const shared = (up, ...more) => ({
   group: allow(["../core/index.ts", "*/api.ts", "shared/**", ...more].map((path) => up + path)),
 });
 const FRAGMENT = "../core/sql/fragment.ts";
-const CONNECTION = ["backoff", "connection", "connector", "open-connection", "pg-errors", "pool", "sharing"].map(
+const CONNECTION = ["backoff", "connection", "connector", "pg-errors", "pool", "sharing"].map(
   (name) => `../core/database/${name}.ts`,
 );
 /** The surfaces write plans, and no SQL. */

@@ -102,7 +102,7 @@ export {
 export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./plan/walk.ts";
 export { buildColumnComparison, restrictRows, type RowRule } from "./plan/conditions.ts";
 export { planKey, hashPlan } from "./kernel/plan-key.ts";
-export { memoize } from "./kernel/memoize.ts";
+export { memoize, memoizeValue } from "./kernel/memoize.ts";
 export {
   createCaches,
   defineCacheQuestion,
@@ -173,6 +173,5 @@ export {
   type SettingsSource,
 } from "./settings/resolve-options.ts";
 export { createOriginPolicyGetter, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
-export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
 export { writePart } from "./http/unread-tracker.ts";
 export { adaptFieldsFirstLogger, findLowestLoggedStatus } from "./kernel/logger.ts";

@@ -1,4 +1,4 @@
-/** Defines the interface of connections to PostgreSQL. */
+/** Defines the interface of connections to PostgreSQL, and opens one connection. */
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongRows } from "./long-row.ts";
@@ -101,3 +101,22 @@ export interface WatchedPool {
    *  accepts no new connection either. */
   readonly onLost: (isUnreachable: boolean) => void;
 }
+
+/** Opens a connection to the address. @throws the error of connecting */
+export const openConnection = async (
+  address: Address,
+  timeoutMs: number,
+  kind: ConnectionOptions,
+): Promise<Connection> => {
+  // This import also loads pg, which is not needed before the first connection.
+  const [{ createClient, wrapClient: wrap }] = await Promise.all([
+    import("./client.ts"),
+    "stream" in address ? address.ready : undefined,
+  ]);
+  const client = createClient(address, timeoutMs, kind);
+  const connection = wrap(client, "stream" in address ? address.channels : undefined, kind, (limitMs) =>
+    openConnection(address, limitMs, kind),
+  );
+  await client.connect();
+  return connection;
+};

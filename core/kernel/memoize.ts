@@ -12,3 +12,9 @@ export const memoize = <Source extends object, Value>(
     return value;
   };
 };
+
+/** Computes a value on first use and keeps it. */
+export const memoizeValue = <Value>(compute: () => Value): (() => Value) => {
+  let memo: { readonly value: Value } | undefined;
+  return () => (memo ??= { value: compute() }).value;
+};

@@ -1173,13 +1173,6 @@ export interface ApiAnswer {
     json<Value = any>(): Value;
 }
 
-// --- core/http/exchange-slots.d.ts
-type SlotHolder = Pick<Credentials, "slots">;
-export interface ExchangeSlot<Value> {
-    get(holder: SlotHolder): Value | undefined;
-    set(holder: SlotHolder, value: Value): void;
-}
-
 // --- core/http/exchange.d.ts
 export interface Exchange {
     readonly request: IncomingMessage;
@@ -1459,6 +1452,11 @@ export interface Credentials {
     body?(): Promise<Buffer>;
     onDisconnect?(listener: () => void): () => void;
     slots?: unknown[] | undefined;
+}
+type SlotHolder = Pick<Credentials, "slots">;
+export interface ExchangeSlot<Value> {
+    get(holder: SlotHolder): Value | undefined;
+    set(holder: SlotHolder, value: Value): void;
 }
 
 // --- core/kernel/time-slicing.d.ts

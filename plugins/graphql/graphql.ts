@@ -1,4 +1,5 @@
 /** The base of the GraphQL surface: schemas per role, documents, HTTP. */
+import { GraphQLInt } from "graphql";
 import { definePlugin } from "../../core/index.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlService } from "./api.ts";
 import { createEngine } from "./engine/engine.ts";
@@ -8,8 +9,28 @@ import { PATH } from "./http/surface-paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
 import { surfaceSettings } from "../shared/settings.ts";
-import { buildMutationResponseFields } from "./types/mutation-responses.ts";
-import { tapFields } from "./types/field-taps.ts";
+import { buildEntry, collectFields, forTable, tapFields } from "./types/field-taps.ts";
+import { wrapNonNull, wrapNonNullList } from "./types/non-null-list.ts";
+import { buildRowType } from "./types/type-names.ts";
+
+/** The result type of inserts, updates and deletes: `{ affected_rows returning { … } }`. @rule G-OUT-7 G-GEN-14 */
+const buildMutationResponseFields = forTable((build, table) => {
+  const row = build.rights(table).select === undefined ? undefined : buildRowType(build, table);
+  return collectFields([
+    buildEntry(
+      build.fieldName("affected_rows"),
+      wrapNonNull(GraphQLInt),
+      { kind: "affected-rows" },
+      { description: "number of rows affected by the mutation" },
+    ),
+    buildEntry(
+      "returning",
+      row && wrapNonNullList(row),
+      { kind: "returning" },
+      { description: "data from the rows affected by the mutation" },
+    ),
+  ]);
+});
 
 /** The base of the GraphQL surface: a schema for each role, documents and HTTP. */
 export const graphql = definePlugin({

@@ -11,9 +11,8 @@ import {
 } from "../server/environment.ts";
 import { findUnknownVariables } from "../server/unknown-variables.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
-import { printErrors } from "./error-text.ts";
 import { runServer } from "./serve-command.ts";
-import { print, write, type Terminal } from "./terminal.ts";
+import { print, printErrors, write, type Terminal } from "./terminal.ts";
 
 interface GlobalOptions {
   readonly config?: string;

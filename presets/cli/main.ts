@@ -1,7 +1,6 @@
 /** The `relapi` command as a function. */
-import { formatError, printErrors } from "./error-text.ts";
 import { runServer } from "./serve-command.ts";
-import type { Terminal } from "./terminal.ts";
+import { formatError, printErrors, type Terminal } from "./terminal.ts";
 
 /**
  * Runs a command to its end, or a server until a signal stops it. Commands release all resources; a failing server ends

@@ -1,8 +1,7 @@
 /** Opens a connection to one of the hosts of a target, and detects a pooler. */
 import type { Duplex } from "node:stream";
 import { listRegisteredChannels } from "./channels.ts";
-import type { Connection, ConnectionOptions } from "../../../core/database/connection.ts";
-import { openConnection } from "../../../core/database/open-connection.ts";
+import { openConnection, type Connection, type ConnectionOptions } from "../../../core/database/connection.ts";
 import { convertConnectionError, TIMED_OUT } from "../../../core/database/pg-errors.ts";
 import { parseHosts } from "./hosts.ts";
 import { openMatchingHost, type ReachedHost } from "./open-host.ts";

@@ -1,5 +1,6 @@
 /** Serves `POST /v1/graphql {"query":"{ album { id } }"}` and the related paths. @rule G-HTTP-1 … G-HTTP-14 */
 import { randomUUID } from "node:crypto";
+import { createHandler, type RequestParams, type Response } from "graphql-http";
 import {
   VERSION,
   type Answer,
@@ -12,7 +13,6 @@ import {
 } from "../../../core/index.ts";
 import { answerBatch } from "./batch.ts";
 import { compressAnswer } from "./compression.ts";
-import { createPostHandler, type HandlerResponse } from "./handler.ts";
 import { encodeErrors, type EncodedErrors } from "../encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "../credential-rules.ts";
@@ -42,7 +42,7 @@ const SOCKET_ALLOW = "OPTIONS, GET";
 
 export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
 
-const OK: HandlerResponse[1] = { status: 200, statusText: "" };
+const OK: Response[1] = { status: 200, statusText: "" };
 
 /** The paths below which no surface serves anything else. Paths of Hasura's other APIs return 404 there, instead of
  *  being read as tables (docs/reference/graphql/left-out.md). */
@@ -108,17 +108,20 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     return encodedErrors;
   };
 
-  const handle = createPostHandler(async (postRequest: PostRequest): Promise<HandlerResponse> => {
-    try {
-      postRequest.result = await runner.run(postRequest.exchange, postRequest.request);
-      return [null, OK]; // the handler of graphql-http sends only texts
-    } catch (error) {
-      const encodedErrors = encodeFailure(postRequest.exchange, error);
-      return [
-        encodedErrors.body,
-        { status: chooseStatus(postRequest.exchange, encodedErrors, postRequest.form), statusText: "" },
-      ];
-    }
+  /** The handler of graphql-http would reject batches, content types and `Accept` headers that Hasura accepts. It gets
+   *  requests that are already read, without headers. */
+  const handle = createHandler<PostRequest>({
+    // Variables may hold numbers as text with all their digits.
+    parseRequestParams: ({ raw }) => raw.request as RequestParams,
+    onSubscribe: async ({ raw }): Promise<Response> => {
+      try {
+        raw.result = await runner.run(raw.exchange, raw.request);
+        return [null, OK]; // the handler of graphql-http sends only texts
+      } catch (error) {
+        const encodedErrors = encodeFailure(raw.exchange, error);
+        return [encodedErrors.body, { status: chooseStatus(raw.exchange, encodedErrors, raw.form), statusText: "" }];
+      }
+    },
   });
 
   const answerBatchEntry = async (exchange: Exchange, request: GqlRequest, batchSize: number): Promise<string> => {
@@ -160,7 +163,15 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     exchange.endPhase("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
     const postRequest: PostRequest = { exchange, request: body.single, form };
-    const [errors, { status }] = await handle(postRequest);
+    const { method, path: url } = exchange;
+    const [errors, { status }] = await handle({
+      method,
+      url,
+      headers: {},
+      body: null,
+      raw: postRequest,
+      context: undefined,
+    });
     const completeAnswer = buildJsonAnswer(exchange, status, errors ?? undefined, [], form);
     return postRequest.result === undefined
       ? compressAnswer(exchange, completeAnswer)

@@ -1,5 +1,7 @@
 /** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import {
+  DirectiveLocation,
+  GraphQLDirective,
   isInterfaceType,
   isObjectType,
   SchemaMetaFieldDef,
@@ -8,7 +10,7 @@ import {
   type GraphQLNamedType,
 } from "graphql";
 import { definePlugin, defineService, type Slices } from "../../../core/index.ts";
-import { listDirectives } from "./directives.ts";
+import type { DirectiveTarget } from "../directives.ts";
 import { createCollector, type Collector, type MetaField } from "./collect-fields.ts";
 import { createWriters } from "./writers.ts";
 import { walkTypes } from "../types/reachable-types.ts";
@@ -30,31 +32,31 @@ const encodeUtf8 = (text: string): Buffer => Buffer.from(text);
 const collectTypes = function* (schema: RoleSchema): Slices<Types> {
   const types = new Map<string, GraphQLNamedType>();
   for (const type of walkTypes(schema)) {
-    if (type !== undefined) types.set(type.name, type);
+    types.set(type.name, type);
     yield;
   }
   return types;
 };
 
-/** The number of names that are sorted in one slice. */
-const NAMES_PER_SLICE = 4000;
-
-/** Sorts names in time slices, because tens of thousands of them take longer than one slice. */
-const sortSliced = function* (names: readonly string[]): Slices<readonly string[]> {
-  if (names.length <= NAMES_PER_SLICE) return [...names].sort();
-  const half = Math.ceil(names.length / 2);
-  const firstHalf = yield* sortSliced(names.slice(0, half));
-  yield;
-  const secondHalf = yield* sortSliced(names.slice(half));
-  const mergedNames: string[] = [];
-  let at = 0;
-  for (const name of firstHalf) {
-    while (at < secondHalf.length && secondHalf[at]! < name) mergedNames.push(secondHalf[at++]!); // the index is below the length
-    mergedNames.push(name);
-    if (mergedNames.length % 100 === 0) yield;
-  }
-  return mergedNames.concat(secondHalf.slice(at));
+const LOCATIONS: Readonly<Record<DirectiveTarget, DirectiveLocation>> = {
+  "a query": DirectiveLocation.QUERY,
+  "a mutation": DirectiveLocation.MUTATION,
+  "a subscription": DirectiveLocation.SUBSCRIPTION,
+  "a field": DirectiveLocation.FIELD,
+  "a fragment spread": DirectiveLocation.FRAGMENT_SPREAD,
+  "an inline fragment": DirectiveLocation.INLINE_FRAGMENT,
 };
+
+const sortByName = <Value>(record: Readonly<Record<string, Value>>): readonly (readonly [name: string, Value])[] =>
+  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** Returns the directives of the schema, sorted, including those of plugins. @rule G-INT-2 X-DIR-1 */
+const listDirectives = ({ directives }: RoleSchema): readonly GraphQLDirective[] =>
+  sortByName(directives).flatMap(([name, { description, targets, arguments: declarations }]) => {
+    if (description === undefined) return [];
+    const locations = targets.map((target) => LOCATIONS[target]);
+    return new GraphQLDirective({ name, description, locations, args: Object.fromEntries(sortByName(declarations)) });
+  });
 
 /** Returns true for root types, which have fields of every table. */
 const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRootScope(getTypeExtension(type)?.scope);
@@ -96,7 +98,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
         implementations.set(namedType.name, namedType);
       // The implementations are known when all types were visited.
       if (isInterfaceType(namedType)) interfaces.push(namedType);
-      else if (namedType !== undefined)
+      else
         texts.set(
           namedType.name,
           isRoot(namedType) ? yield* writeLarge(namedType, write) : [encodeUtf8(write.write(namedType))],
@@ -105,7 +107,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     }
     for (const interfaceType of interfaces) texts.set(interfaceType.name, [encodeUtf8(write.write(interfaceType))]);
     let before = encodeUtf8("[");
-    for (const name of yield* sortSliced([...texts.keys()])) {
+    for (const name of [...texts.keys()].sort()) {
       yield before;
       yield* texts.get(name)!; // the name is a key of the object
       before = COMMA;

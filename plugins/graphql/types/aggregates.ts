@@ -11,7 +11,7 @@ import {
   listArguments,
   buildOrderDirectionEnum,
   quoteTableName,
-  buildRootField,
+  forEachTable,
   buildRowType,
   buildSelectColumnEnum,
 } from "./type-names.ts";
@@ -23,25 +23,21 @@ import type { GqlFieldContext, GqlFields } from "../field-types.ts";
 const findAggregate = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
   build.schema.registry.aggregates.get(fn);
 
-const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
-  collectFields(
-    build.catalog.tables.map((table) => {
-      const roleTable = getRoleTable(build, table);
-      const type =
-        roleTable.mayAggregate && isRootShown(roleTable, scope, "select_aggregate")
-          ? buildAggregateType(build, table)
-          : undefined;
-      return (
-        type &&
-        buildRootField(build, table, "select_aggregate", {
-          kind: "aggregate",
-          type: wrapNonNull(type),
-          args: listArguments(build, table),
-          description: `fetch aggregated fields from the table: ${quoteTableName(table)}`,
-        })
-      );
-    }),
-  );
+const buildRootFields = forEachTable((build, table, scope) => {
+  const roleTable = getRoleTable(build, table);
+  const type =
+    roleTable.mayAggregate && isRootShown(roleTable, scope, "select_aggregate")
+      ? buildAggregateType(build, table)
+      : undefined;
+  return {
+    select_aggregate: type && {
+      kind: "aggregate",
+      type: wrapNonNull(type),
+      args: listArguments(build, table),
+      description: `fetch aggregated fields from the table: ${quoteTableName(table)}`,
+    },
+  };
+});
 
 const listArrayRelationships = (context: GqlFieldContext) => {
   const table = findTable(context);

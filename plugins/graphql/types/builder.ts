@@ -417,7 +417,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         preparedFields.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
         // This access marks the root as used.
-        if (schema[name] !== undefined) yield* registerObject(spec)?.makeFields() ?? [];
+        if (schema[name] !== undefined) registerObject(spec)?.getFields();
       }
     },
     usedTables: () => usedTables,

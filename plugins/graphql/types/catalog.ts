@@ -7,6 +7,7 @@ import {
   buildNameKey,
   findRelation,
   findRelationship,
+  memoizeValue,
   type Model,
   type Slices,
   type QualifiedName,
@@ -26,7 +27,6 @@ import {
   type NameBuilder,
 } from "./names.ts";
 import { listDefaultRelationships } from "./default-relationships.ts";
-import { memoizeValue } from "./memoize-value.ts";
 import { createTypeOwners, type TypeOwners } from "./type-owners.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";

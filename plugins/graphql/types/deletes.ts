@@ -7,44 +7,39 @@ import {
   listKeyArguments,
   buildMutationResponseType,
   quoteTableName,
-  buildRootField,
+  forEachTable,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, tapFields } from "./field-taps.ts";
+import { argument, tapFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
-import type { GqlFieldContext, GqlFields } from "../field-types.ts";
 
-const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
-  collectFields(
-    build.catalog.tables.flatMap((table) => {
-      const { rights, hasKey } = getRoleTable(build, table);
-      const where = rights.delete === true ? buildBoolExpType(build, table) : undefined;
-      const type = where && buildMutationResponseType(build, table);
-      if (where === undefined || type === undefined) return [];
-      const row = hasKey ? buildRowType(build, table) : undefined;
-      return [
-        buildRootField(build, table, "delete", {
-          kind: "delete",
-          type,
-          args: {
-            where: argument(
-              wrapNonNull(where),
-              { kind: "argument", name: "where" },
-              "filter the rows which have to be deleted",
-            ),
-          },
-          description: `delete data from the table: ${quoteTableName(table)}`,
-        }),
-        row &&
-          buildRootField(build, table, "delete_by_pk", {
-            kind: "delete-by-pk",
-            type: row,
-            args: listKeyArguments(build, table),
-            description: `delete single row from the table: ${quoteTableName(table)}`,
-          }),
-      ];
-    }),
-  );
+const buildRootFields = forEachTable((build, table) => {
+  const { rights, hasKey } = getRoleTable(build, table);
+  const where = rights.delete === true ? buildBoolExpType(build, table) : undefined;
+  const type = where && buildMutationResponseType(build, table);
+  if (where === undefined || type === undefined) return {};
+  const row = hasKey ? buildRowType(build, table) : undefined;
+  return {
+    delete: {
+      kind: "delete",
+      type,
+      args: {
+        where: argument(
+          wrapNonNull(where),
+          { kind: "argument", name: "where" },
+          "filter the rows which have to be deleted",
+        ),
+      },
+      description: `delete data from the table: ${quoteTableName(table)}`,
+    },
+    delete_by_pk: row && {
+      kind: "delete-by-pk",
+      type: row,
+      args: listKeyArguments(build, table),
+      description: `delete single row from the table: ${quoteTableName(table)}`,
+    },
+  };
+});
 
 /** Adds the root fields that delete rows. */
 export const graphqlDeletes = definePlugin({

@@ -12,13 +12,13 @@ import {
   filterEnumerable,
   buildMutationResponseType,
   quoteTableName,
-  buildRootField,
+  forEachTable,
   buildRowType,
 } from "./type-names.ts";
 import { argument, buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import { buildInsertInputType, buildRelatedInsertType } from "./write-inputs.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild } from "../field-types.ts";
 import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 /** Returns the table's constraints with legal names. Views have no constraints. */
@@ -45,45 +45,41 @@ const listUsableConstraints = (build: GqlBuild, table: GqlTable) => {
 
 const onConflictPart = { kind: "argument", name: "on_conflict" } as const;
 
-const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
-  collectFields(
-    build.catalog.tables.flatMap((table) => {
-      const { rights } = getRoleTable(build, table);
-      const input = rights.insert === undefined ? undefined : buildInsertInputType(build, table);
-      const type = input && buildMutationResponseType(build, table);
-      if (input === undefined || type === undefined) return [];
-      const conflict = buildOnConflictType(build, table);
-      const conflictArgument = conflict && {
-        [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition"),
-      };
-      const row = rights.select === undefined ? undefined : buildRowType(build, table);
-      return [
-        buildRootField(build, table, "insert", {
-          kind: "insert",
-          type,
-          args: {
-            objects: argument(
-              wrapNonNull(wrapList(input)),
-              { kind: "argument", name: "objects" },
-              "the rows to be inserted",
-            ),
-            ...conflictArgument,
-          },
-          description: `insert data into the table: ${quoteTableName(table)}`,
-        }),
-        row &&
-          buildRootField(build, table, "insert_one", {
-            kind: "insert-one",
-            type: row,
-            args: {
-              object: argument(wrapNonNull(input), { kind: "argument", name: "object" }, "the row to be inserted"),
-              ...conflictArgument,
-            },
-            description: `insert a single row into the table: ${quoteTableName(table)}`,
-          }),
-      ];
-    }),
-  );
+const buildRootFields = forEachTable((build, table) => {
+  const { rights } = getRoleTable(build, table);
+  const input = rights.insert === undefined ? undefined : buildInsertInputType(build, table);
+  const type = input && buildMutationResponseType(build, table);
+  if (input === undefined || type === undefined) return {};
+  const conflict = buildOnConflictType(build, table);
+  const conflictArgument = conflict && {
+    [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition"),
+  };
+  const row = rights.select === undefined ? undefined : buildRowType(build, table);
+  return {
+    insert: {
+      kind: "insert",
+      type,
+      args: {
+        objects: argument(
+          wrapNonNull(wrapList(input)),
+          { kind: "argument", name: "objects" },
+          "the rows to be inserted",
+        ),
+        ...conflictArgument,
+      },
+      description: `insert data into the table: ${quoteTableName(table)}`,
+    },
+    insert_one: row && {
+      kind: "insert-one",
+      type: row,
+      args: {
+        object: argument(wrapNonNull(input), { kind: "argument", name: "object" }, "the row to be inserted"),
+        ...conflictArgument,
+      },
+      description: `insert a single row into the table: ${quoteTableName(table)}`,
+    },
+  };
+});
 
 const buildInputFields = forTable((build, table) => {
   const { insertable } = getRoleTable(build, table);

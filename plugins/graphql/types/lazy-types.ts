@@ -14,7 +14,6 @@ import {
   type GraphQLInputFieldMap,
   type GraphQLInterfaceType,
 } from "graphql";
-import type { Slices } from "../../../core/index.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import { GQL_EXTENSION, withPart } from "../plan-parts.ts";
 import type { GqlField, GqlFields, GqlTypeSpec } from "../field-types.ts";
@@ -93,17 +92,6 @@ export class LazyObjectType extends GraphQLObjectType {
 
   override getFields(): GraphQLFieldMap<unknown, unknown> {
     return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), buildOutputField));
-  }
-
-  /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
-  *makeFields(): Slices<void> {
-    const fields = this.#fieldsOf(this.#spec);
-    const fieldMap = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
-    for (const name of Object.keys(fields).sort()) {
-      fieldMap[name] = buildOutputField(name, fields[name]!); // the name is a key of the object
-      yield;
-    }
-    this.#fields = fieldMap;
   }
 
   forgetFields(): void {

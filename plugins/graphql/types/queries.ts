@@ -11,13 +11,13 @@ import {
   listArguments,
   buildOrderDirectionEnum,
   quoteTableName,
-  buildRootField,
+  forEachTable,
   buildRowType,
 } from "./type-names.ts";
 import { argument, buildEntry, collectFields, addToReadRoots, forTable, tapFields } from "./field-taps.ts";
 import { listOrderingEntries, buildOrderingFields } from "./orderings.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild } from "../field-types.ts";
 import type { GqlRootFieldName } from "../catalog-types.ts";
 
 /** Returns whether the metadata shows the select field in this root. @rule G-ROOT-16 */
@@ -26,32 +26,30 @@ export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFi
   return shownFields?.has(key) !== false;
 };
 
-const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
-  collectFields(
-    build.catalog.tables.flatMap((table) => {
-      const roleTable = getRoleTable(build, table);
-      const row = roleTable.rights.select === undefined ? undefined : buildRowType(build, table);
-      if (row === undefined) return [];
-      return [
-        isRootShown(roleTable, scope, "select")
-          ? buildRootField(build, table, "select", {
-              kind: "list",
-              type: wrapNonNullList(row),
-              args: listArguments(build, table),
-              description: `fetch data from the table: ${quoteTableName(table)}`,
-            })
-          : undefined,
-        roleTable.hasKey && isRootShown(roleTable, scope, "select_by_pk")
-          ? buildRootField(build, table, "select_by_pk", {
-              kind: "by-pk",
-              type: row,
-              args: listKeyArguments(build, table),
-              description: `fetch data from the table: ${quoteTableName(table)} using primary key columns`,
-            })
-          : undefined,
-      ];
-    }),
-  );
+const buildRootFields = forEachTable((build, table, scope) => {
+  const roleTable = getRoleTable(build, table);
+  const row = roleTable.rights.select === undefined ? undefined : buildRowType(build, table);
+  if (row === undefined) return {};
+  return {
+    select: isRootShown(roleTable, scope, "select")
+      ? {
+          kind: "list",
+          type: wrapNonNullList(row),
+          args: listArguments(build, table),
+          description: `fetch data from the table: ${quoteTableName(table)}`,
+        }
+      : undefined,
+    select_by_pk:
+      roleTable.hasKey && isRootShown(roleTable, scope, "select_by_pk")
+        ? {
+            kind: "by-pk",
+            type: row,
+            args: listKeyArguments(build, table),
+            description: `fetch data from the table: ${quoteTableName(table)} using primary key columns`,
+          }
+        : undefined,
+  };
+});
 
 export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
 

@@ -29,18 +29,14 @@ const unwrapType = (type: GraphQLType): GraphQLNamedType => {
 /** The built-in types that introspection always lists. @rule G-INT-7 */
 const BUILT_IN_TYPES: readonly GraphQLNamedType[] = [GraphQLBoolean, GraphQLInt, GraphQLString, ...introspectionTypes];
 
-/** The number of fields of a type between two yields. Roots have thousands of fields. */
-const FIELDS_PER_SLICE = 100;
-
 /** Forgets the fields of a type. Roots keep theirs, because their fields take long to build. */
 const forgetFields = (type: GraphQLNamedType): void => {
   const isLazy = type instanceof LazyObjectType || type instanceof LazyInputType;
   if (isLazy && !isRootScope(getTypeExtension(type)?.scope)) type.forgetFields();
 };
 
-/** Yields each type once, in no particular order, and undefined between time slices. The fields of a type are forgotten
- *  when the next type is requested. */
-export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
+/** Yields each type once, in no particular order. The fields of a type are forgotten when the next type is requested. */
+export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedType, void, void> {
   const reachableTypes = new Set<GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
   const add = (type: GraphQLType): void => {
@@ -49,15 +45,13 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
     reachableTypes.add(namedType);
     queue.push(namedType);
   };
-  const addFields = function* (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap) {
-    let count = 0;
+  const addFields = (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap): void => {
     for (const name in fields) {
       const field = fields[name]!; // the name is a key of the object
       add(field.type);
       const part = getFieldPart(field);
       if (part?.kind === "custom" && "forward" in part) part.forward.types?.forEach(add);
       if (part?.kind === "custom" && "delegate" in part) part.delegate.types?.forEach(add);
-      if (++count % FIELDS_PER_SLICE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);
     }
   };
@@ -66,9 +60,9 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
     if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
       for (const interfaceType of type.getInterfaces()) add(interfaceType);
-      yield* addFields(type.getFields());
+      addFields(type.getFields());
     } else if (type instanceof GraphQLInputObjectType) {
-      yield* addFields(type.getFields());
+      addFields(type.getFields());
     } else if (type instanceof GraphQLUnionType) {
       type.getTypes().forEach(add);
     }

@@ -7,6 +7,7 @@ import {
   mayUseRelation,
   mayUseSchema,
   memoize,
+  memoizeValue,
   listWritableColumns,
   type Column,
   type Model,
@@ -14,7 +15,6 @@ import {
   type Relation,
   type Session,
 } from "../../../core/index.ts";
-import { memoizeValue } from "./memoize-value.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import { type GqlMetadata, type GqlRoleAccess, type GqlTable, type GqlTableRights } from "../catalog-types.ts";
 

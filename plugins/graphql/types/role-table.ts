@@ -1,7 +1,6 @@
 /** Builds role tables: the columns of a table by the operations that the role may use, with their value types. Each is
  *  built once per table and role. */
-import { memoize, type QualifiedName } from "../../../core/index.ts";
-import { memoizeValue } from "./memoize-value.ts";
+import { memoize, memoizeValue, type QualifiedName } from "../../../core/index.ts";
 import type { GqlPart } from "../plan-parts.ts";
 import type { GqlBuild } from "../field-types.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";

@@ -11,10 +11,10 @@ import {
 import type { Slices } from "../../../core/index.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import { formatName, isEnumValueName, listRootNameParts } from "./names.ts";
-import { argument } from "./field-taps.ts";
+import { argument, collectFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
-import type { GqlRootKind } from "../part-kinds.ts";
-import type { GqlBuild, GqlEnumSpec, GqlField } from "../field-types.ts";
+import type { GqlRootKind, GqlScope } from "../part-kinds.ts";
+import type { GqlBuild, GqlEnumSpec, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlRootFieldName, GqlTable } from "../catalog-types.ts";
 
 /** Returns the quoted name for descriptions: `"album"`. */
@@ -32,7 +32,7 @@ interface RootField {
 }
 
 /** Returns a root field of a table. The metadata may set its exact name and its description. @rule G-NAM-5 */
-export const buildRootField = (
+const buildRootField = (
   build: GqlBuild,
   table: GqlTable,
   key: GqlRootFieldName,
@@ -47,6 +47,21 @@ export const buildRootField = (
     },
   ];
 };
+
+type RootFields = Readonly<Partial<Record<GqlRootFieldName, RootField | undefined>>>;
+
+/** Adapts a function that describes the root fields of a table. A field is undefined if the role does not have it. */
+export const forEachTable =
+  (describe: (build: GqlBuild, table: GqlTable, scope: GqlScope) => RootFields) =>
+  ({ build, scope }: GqlFieldContext): GqlFields =>
+    collectFields(
+      build.catalog.tables.flatMap((table) =>
+        Object.entries(describe(build, table, scope)).map(
+          // The type of the fields has no other keys.
+          ([key, field]) => field && buildRootField(build, table, key as GqlRootFieldName, field),
+        ),
+      ),
+    );
 
 /** Returns the type of the table's rows. @rule G-OUT-1 G-GEN-14a */
 export const buildRowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>

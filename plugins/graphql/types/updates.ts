@@ -10,14 +10,14 @@ import {
   buildKeyPart,
   buildMutationResponseType,
   quoteTableName,
-  buildRootField,
+  forEachTable,
   buildRowType,
 } from "./type-names.ts";
 import { argument, buildEntry, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import { buildOperatorFields, acceptsColumn, buildUpdatesInputType } from "./write-inputs.ts";
 import { withPart } from "../plan-parts.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild, GqlField } from "../field-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
@@ -57,51 +57,46 @@ const convertToArguments = (fields: readonly (readonly [string, GqlField])[]) =>
     ]),
   ); // `buildOperatorFields` returns only input objects
 
-const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
-  collectFields(
-    build.catalog.tables.flatMap((table) => {
-      const { rights, hasKey } = getRoleTable(build, table);
-      const where = rights.update === undefined ? undefined : buildBoolExpType(build, table);
-      const type = where && buildMutationResponseType(build, table);
-      if (where === undefined || type === undefined) return [];
-      const operators = convertToArguments(buildOperatorFields(build, table));
-      const row = hasKey ? buildRowType(build, table) : undefined;
-      const key = row && buildKeyInput(build, table);
-      const updates = buildUpdatesInputType(build, table);
-      return [
-        buildRootField(build, table, "update", {
-          kind: "update",
-          type,
-          args: { ...operators, where: argument(wrapNonNull(where), { kind: "argument", name: "where" }, WHERE) },
-          description: `update data of the table: ${quoteTableName(table)}`,
-        }),
-        row &&
-          key &&
-          buildRootField(build, table, "update_by_pk", {
-            kind: "update-by-pk",
-            type: row,
-            args: {
-              ...operators,
-              [build.fieldName("pk_columns")]: argument(wrapNonNull(key), { kind: "argument", name: "pk_columns" }),
-            },
-            description: `update single row of the table: ${quoteTableName(table)}`,
-          }),
-        updates &&
-          buildRootField(build, table, "update_many", {
-            kind: "update-many",
-            type: new GraphQLList(type),
-            args: {
-              updates: argument(
-                wrapNonNull(wrapList(updates)),
-                { kind: "argument", name: "updates" },
-                "updates to execute, in order",
-              ),
-            },
-            description: `update multiples rows of table: ${quoteTableName(table)}`,
-          }),
-      ];
-    }),
-  );
+const buildRootFields = forEachTable((build, table) => {
+  const { rights, hasKey } = getRoleTable(build, table);
+  const where = rights.update === undefined ? undefined : buildBoolExpType(build, table);
+  const type = where && buildMutationResponseType(build, table);
+  if (where === undefined || type === undefined) return {};
+  const operators = convertToArguments(buildOperatorFields(build, table));
+  const row = hasKey ? buildRowType(build, table) : undefined;
+  const key = row && buildKeyInput(build, table);
+  const updates = buildUpdatesInputType(build, table);
+  return {
+    update: {
+      kind: "update",
+      type,
+      args: { ...operators, where: argument(wrapNonNull(where), { kind: "argument", name: "where" }, WHERE) },
+      description: `update data of the table: ${quoteTableName(table)}`,
+    },
+    update_by_pk: row &&
+      key && {
+        kind: "update-by-pk",
+        type: row,
+        args: {
+          ...operators,
+          [build.fieldName("pk_columns")]: argument(wrapNonNull(key), { kind: "argument", name: "pk_columns" }),
+        },
+        description: `update single row of the table: ${quoteTableName(table)}`,
+      },
+    update_many: updates && {
+      kind: "update-many",
+      type: new GraphQLList(type),
+      args: {
+        updates: argument(
+          wrapNonNull(wrapList(updates)),
+          { kind: "argument", name: "updates" },
+          "updates to execute, in order",
+        ),
+      },
+      description: `update multiples rows of table: ${quoteTableName(table)}`,
+    },
+  };
+});
 
 const buildKeyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({

@@ -103,20 +103,19 @@ const ROOT_PATH: JsonObject = {
   },
 };
 
-const buildQueryParameter = (name: string, description: string): JsonObject => ({
+const buildParameter = (location: "query" | "header", name: string, description: string | undefined): JsonObject => ({
   name,
   description,
   required: false,
-  in: "query",
+  in: location,
   type: "string",
 });
 
+const buildQueryParameter = (name: string, description: string | undefined): JsonObject =>
+  buildParameter("query", name, description);
+
 const buildPreferParameter = (values?: readonly string[]): JsonObject => ({
-  name: "Prefer",
-  description: "Preference",
-  required: false,
-  in: "header",
-  type: "string",
+  ...buildParameter("header", "Prefer", "Preference"),
   enum: values,
 });
 
@@ -132,15 +131,8 @@ const SHARED_PARAMETERS: JsonObject = {
   select: buildQueryParameter("select", "Filtering Columns"),
   on_conflict: buildQueryParameter("on_conflict", "On Conflict"),
   order: buildQueryParameter("order", "Ordering"),
-  range: { name: "Range", description: PAGINATION, required: false, in: "header", type: "string" },
-  rangeUnit: {
-    name: "Range-Unit",
-    description: PAGINATION,
-    required: false,
-    default: "items",
-    in: "header",
-    type: "string",
-  },
+  range: buildParameter("header", "Range", PAGINATION),
+  rangeUnit: { ...buildParameter("header", "Range-Unit", PAGINATION), default: "items" },
   offset: buildQueryParameter("offset", PAGINATION),
   limit: buildQueryParameter("limit", PAGINATION),
 };
@@ -160,13 +152,7 @@ const buildRelationParameters = (relation: Relation): readonly (readonly [string
   ],
   ...relation.columns.map((column): readonly [string, JsonObject] => [
     buildFilterName(relation, column.name),
-    {
-      name: buildFilterParameterName(column.name),
-      description: column.comment,
-      required: false,
-      in: "query",
-      type: "string",
-    },
+    buildQueryParameter(buildFilterParameterName(column.name), column.comment),
   ]),
 ];
 
@@ -205,14 +191,11 @@ const buildRoutineOperations = (
     parameters,
     responses: { 200: { description: "OK" } },
   });
-  const schema: JsonObject = {
-    type: "object",
-    description: routine.comment,
-    properties: Object.fromEntries(
-      parameters.map((parameter) => [parameter.name, buildParameterSchema(model, parameter)]),
-    ),
-    required: requiredNames.length === 0 ? undefined : requiredNames,
-  };
+  const schema = buildObjectSchema(
+    parameters.map((parameter) => [parameter.name, { ...buildParameterSchema(model, parameter) }]),
+    requiredNames,
+    routine.comment,
+  );
   return {
     get: buildOperation(
       parameters.map((parameter) => ({

@@ -94,20 +94,18 @@ const SHARED_PARAMETERS: JsonObject = {
   }),
   on_conflict: buildQueryParameter("on_conflict", "The columns of the unique key that an upsert compares"),
   columns: buildQueryParameter("columns", "The columns of the body that are written"),
-  prefer: {
-    name: "Prefer",
-    in: "header",
-    description: "`return=representation`, `count=exact`, `resolution=merge-duplicates`, …",
-    schema: { type: "string" },
-  },
 };
 
 /** Returns the parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
-const buildPreferParameter = (examples: readonly string[]): JsonObject => {
-  const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
-  const exampleTexts = examples.map((example) => `\`${example}\``);
-  return { ...prefer, description: [...exampleTexts, prefer.description].join(", ") };
-};
+const buildPreferParameter = (examples: readonly string[]): JsonObject => ({
+  name: "Prefer",
+  in: "header",
+  description: [...examples, "return=representation", "count=exact", "resolution=merge-duplicates"]
+    .map((example) => `\`${example}\``)
+    .concat("…")
+    .join(", "),
+  schema: { type: "string" },
+});
 
 const ERROR: JsonObject = {
   type: "object",
