@@ -14,8 +14,8 @@ import { normalizeSessionName } from "./session-header.ts";
 import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 
 /** Returns the value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
-export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
-  let current: Json | undefined = from;
+export const readClaimPath = (from: Json | undefined, keys: readonly string[]): Json | undefined => {
+  let current = from;
   for (const key of keys) {
     if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined;
     if (Array.isArray(current) && !/^\d+$/.test(key)) return undefined;
