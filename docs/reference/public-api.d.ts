@@ -202,6 +202,7 @@ export {
   buildJsonAnswer,
   buildNameKey,
   buildSettingRows,
+  /** @experimental */ buildSuggestion,
   /** @experimental */ compileSql,
   compose,
   /** @experimental */ createOriginPolicyGetter,
@@ -1336,6 +1337,7 @@ export interface Counters {
 
 // --- core/kernel/did-you-mean.d.ts
 export declare const findClosestNames: (name: string, candidates: Iterable<string>, maxChanges?: number) => readonly string[];
+export declare const buildSuggestion: (name: string, candidates: Iterable<string>) => string;
 
 // --- core/kernel/errors.d.ts
 export interface RelApiErrorFields {
