@@ -574,6 +574,9 @@ export {
   /** @experimental */ createProblemReport,
   /** @experimental */ getMetadataFacts,
   /** @experimental */ metadataSourceService,
+  /** @experimental */ readListOrEmpty,
+  /** @experimental */ readObjectOrEmpty,
+  /** @experimental */ readText,
 };
 
 // relapi/plugins/operations
@@ -5069,6 +5072,11 @@ export declare const webhookSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof webhookSettings> {
 }
+
+// --- plugins/shared/json-values.d.ts
+export declare const readText: (value: Json | undefined) => string | undefined;
+export declare const readListOrEmpty: (value: Json | undefined) => readonly Json[];
+export declare const readObjectOrEmpty: (value: Json | undefined) => JsonObject;
 
 // --- plugins/shared/settings.d.ts
 declare const sharedOptions: readonly [

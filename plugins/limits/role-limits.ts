@@ -8,7 +8,7 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import { getMetadataFacts } from "../metadata/api.ts";
+import { getMetadataFacts, readObjectOrEmpty } from "../metadata/api.ts";
 
 /** Limits the requests of all callers with equal values of `keys`. */
 interface RateLimit {
@@ -16,26 +16,23 @@ interface RateLimit {
   readonly keys: readonly string[];
 }
 
-const readObject = (value: Json | undefined): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
-
-const readOwnValue = (object: JsonObject | undefined, key: string): Json | undefined =>
-  object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+const readOwnValue = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
 const isCount = (value: Json | undefined): value is number => typeof value === "number" && value > 0;
 
 const parseRate = (value: Json | undefined): RateLimit | undefined => {
-  const object = readObject(value);
-  const perMinute = readOwnValue(object, "max_reqs_per_min");
+  const perMinute = readOwnValue(value, "max_reqs_per_min");
   if (!isCount(perMinute)) return undefined;
-  const unique = readOwnValue(object, "unique_params") ?? [];
+  const unique = readOwnValue(value, "unique_params") ?? [];
   const names = (Array.isArray(unique) ? unique : [unique]).map(String);
   return { perMinute, keys: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };
 
 /** Returns the limit of the role, or else the global limit. */
 const findDocumentLimit = (document: JsonObject, kind: string, role: string): Json | undefined => {
-  const limit = readObject(readOwnValue(document, kind));
-  return readOwnValue(readObject(readOwnValue(limit, "per_role")), role) ?? readOwnValue(limit, "global");
+  const limit = readOwnValue(document, kind);
+  return readOwnValue(readOwnValue(limit, "per_role"), role) ?? readOwnValue(limit, "global");
 };
 
 /** A kind of limit: the plugin that applies it, and the setting with limits by role, which takes precedence over
@@ -87,9 +84,9 @@ const findDocumentErrors = (document: JsonObject, plugin: string): readonly stri
       continue;
     }
     const isValid = kind === "rate_limit" ? isRate : isCount;
-    const { global, per_role: perRole } = readObject(value) ?? {};
+    const { global, per_role: perRole } = readObjectOrEmpty(value);
     if (global !== undefined && !isValid(global)) errors.push(`${kind}.global: not a limit; ignored`);
-    for (const [role, limit] of Object.entries(readObject(perRole) ?? {}))
+    for (const [role, limit] of Object.entries(readObjectOrEmpty(perRole)))
       if (!isValid(limit)) errors.push(`${kind}.per_role.${role}: not a limit; ignored`);
   }
   return errors;
