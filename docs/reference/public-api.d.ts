@@ -708,6 +708,7 @@ export {
   chooseMediaHook,
   describeAdditionsHook,
   exposeRestHeadersHook,
+  /** @experimental */ findRestItemEnd,
   finishAnswerHook,
   /** @experimental */ nameSuggestionsService,
   /** @experimental */ openapiPageService,
@@ -721,6 +722,7 @@ export {
   /** @experimental */ restHintsService,
   /** @experimental */ restLiveService,
   restPreferencesService,
+  /** @experimental */ unquoteRestValue,
 };
 
 // relapi/plugins/services
@@ -4640,6 +4642,8 @@ interface OrderingSpec {
     readonly rest?: string | false;
 }
 export declare const quoteRestValue: (text: string) => string;
+export declare const unquoteRestValue: (text: string) => string;
+export declare const findRestItemEnd: (text: string, start: number) => number;
 
 // --- plugins/rest/csv-bodies.d.ts
 export declare const csvBodies: import("../../core/plugin.ts").Plugin;
