@@ -1,7 +1,7 @@
 /** Reads the location of the REST role in the claims: `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`. */
 import { JSONPathEnvironment } from "json-p3";
 import { getErrorMessage, type Json } from "../../core/index.ts";
-import { readClaimPath } from "./claims.ts";
+import { readMember } from "../shared/json-values.ts";
 import { roleClaimKeyInvalid } from "./errors.ts";
 
 /** Returns the first value at the path. Undefined if no value is there. */
@@ -61,6 +61,6 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
 };
 
 const followStep = (from: Json | undefined, step: PathStep): Json | undefined => {
-  if (Array.isArray(from) === (typeof step === "string")) return undefined;
-  return typeof step === "function" ? (from as readonly Json[]).find(step) : readClaimPath(from, [String(step)]);
+  if (typeof step !== "function") return readMember(from, step);
+  return Array.isArray(from) ? (from as readonly Json[]).find(step) : undefined;
 };

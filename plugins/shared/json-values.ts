@@ -10,3 +10,9 @@ export const readListOrEmpty = (value: Json | undefined): readonly Json[] => (Ar
 
 /** Returns the object, or an empty one for another value. @experimental */
 export const readObjectOrEmpty = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+/** Returns the member of an object or the item of a list, or undefined without one. */
+export const readMember = (value: Json | undefined, key: string | number): Json | undefined => {
+  if (typeof key === "number") return Array.isArray(value) ? (value as readonly Json[])[key] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+};
