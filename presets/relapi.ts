@@ -44,6 +44,7 @@ export {
   findColumn,
   matchesType,
   buildNameKey,
+  buildSuggestion,
   findClosestNames,
   findRelation,
   findRoutines,

@@ -45,7 +45,7 @@ export const findClosestNames = (
   return nearest.length > 2 ? [] : nearest;
 };
 
-/** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. */
+/** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. @experimental */
 export const buildSuggestion = (name: string, candidates: Iterable<string>): string => {
   const closestNames = findClosestNames(name, candidates).map((closestName) => `"${closestName}"`);
   return closestNames.length === 0 ? "" : `; did you mean ${closestNames.join(" or ")}?`;

@@ -202,6 +202,7 @@ export {
   buildJsonAnswer,
   buildNameKey,
   buildSettingRows,
+  /** @experimental */ buildSuggestion,
   /** @experimental */ compileSql,
   compose,
   /** @experimental */ createOriginPolicyGetter,
@@ -573,6 +574,9 @@ export {
   /** @experimental */ createProblemReport,
   /** @experimental */ getMetadataFacts,
   /** @experimental */ metadataSourceService,
+  /** @experimental */ readListOrEmpty,
+  /** @experimental */ readObjectOrEmpty,
+  /** @experimental */ readText,
 };
 
 // relapi/plugins/operations
@@ -704,6 +708,7 @@ export {
   chooseMediaHook,
   describeAdditionsHook,
   exposeRestHeadersHook,
+  /** @experimental */ findRestItemEnd,
   finishAnswerHook,
   /** @experimental */ nameSuggestionsService,
   /** @experimental */ openapiPageService,
@@ -717,6 +722,7 @@ export {
   /** @experimental */ restHintsService,
   /** @experimental */ restLiveService,
   restPreferencesService,
+  /** @experimental */ unquoteRestValue,
 };
 
 // relapi/plugins/services
@@ -1329,6 +1335,7 @@ export interface Counters {
 
 // --- core/kernel/did-you-mean.d.ts
 export declare const findClosestNames: (name: string, candidates: Iterable<string>, maxChanges?: number) => readonly string[];
+export declare const buildSuggestion: (name: string, candidates: Iterable<string>) => string;
 
 // --- core/kernel/errors.d.ts
 export interface RelApiErrorFields {
@@ -4633,6 +4640,8 @@ interface OrderingSpec {
     readonly rest?: string | false;
 }
 export declare const quoteRestValue: (text: string) => string;
+export declare const unquoteRestValue: (text: string) => string;
+export declare const findRestItemEnd: (text: string, start: number) => number;
 
 // --- plugins/rest/csv-bodies.d.ts
 export declare const csvBodies: import("../../core/plugin.ts").Plugin;
@@ -5065,6 +5074,11 @@ export declare const webhookSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof webhookSettings> {
 }
+
+// --- plugins/shared/json-values.d.ts
+export declare const readText: (value: Json | undefined) => string | undefined;
+export declare const readListOrEmpty: (value: Json | undefined) => readonly Json[];
+export declare const readObjectOrEmpty: (value: Json | undefined) => JsonObject;
 
 // --- plugins/shared/settings.d.ts
 declare const sharedOptions: readonly [

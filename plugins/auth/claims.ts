@@ -10,17 +10,16 @@ import {
   isJsonObject,
   type JsonObject,
 } from "../../core/index.ts";
+import { readMember } from "../shared/json-values.ts";
 import { normalizeSessionName } from "./session-header.ts";
 import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
+
+const INDEX = /^(?:0|[1-9]\d*)$/;
 
 /** Returns the value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
 export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
   let current: Json | undefined = from;
-  for (const key of keys) {
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined;
-    if (Array.isArray(current) && !/^\d+$/.test(key)) return undefined;
-    current = (current as Readonly<Record<string, Json>>)[key]; // arrays are objects whose keys are indexes
-  }
+  for (const key of keys) current = readMember(current, Array.isArray(current) && INDEX.test(key) ? Number(key) : key);
   return current;
 };
 

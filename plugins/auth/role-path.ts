@@ -1,6 +1,7 @@
 /** Reads the location of the REST role in the claims: `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`. */
 import { JSONPathEnvironment } from "json-p3";
 import { getErrorMessage, type Json } from "../../core/index.ts";
+import { readMember } from "../shared/json-values.ts";
 import { roleClaimKeyInvalid } from "./errors.ts";
 
 /** Returns the first value at the path. Undefined if no value is there. */
@@ -23,10 +24,8 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
   }
 };
 
-type PathStep =
-  | { readonly kind: "key"; readonly key: string }
-  | { readonly kind: "index"; readonly index: number }
-  | { readonly kind: "filter"; readonly test: (item: string) => boolean };
+/** The key of an object, the index of a list, or the test of the items of a list. */
+type PathStep = string | number | ((item: Json) => boolean);
 
 // Matches the next step of the path: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`.
 const STEP =
@@ -47,35 +46,21 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
   let remainingText = expression;
   while (remainingText !== "") {
     const match = STEP.exec(remainingText);
-    if (match === null || steps.at(-1)?.kind === "filter")
+    if (match === null || typeof steps.at(-1) === "function")
       throw roleClaimKeyInvalid(expression, `cannot be read at ${JSON.stringify(remainingText)}`);
     const [matchedText, key, quotedKey, index, operator, operand] = match;
     if (operator !== undefined) {
       const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern matches only these
       const text = removeEscapes(operand ?? "");
-      steps.push({ kind: "filter", test: (item) => test(item, text) });
-    } else if (index !== undefined) {
-      steps.push({ kind: "index", index: Number(index) });
-    } else {
-      steps.push({ kind: "key", key: key ?? removeEscapes(quotedKey ?? "") });
-    }
+      steps.push((item) => typeof item === "string" && test(item, text));
+    } else steps.push(index === undefined ? (key ?? removeEscapes(quotedKey ?? "")) : Number(index));
     remainingText = remainingText.slice(matchedText.length);
   }
-  if (steps[0]?.kind !== "key") throw roleClaimKeyInvalid(expression, "does not start with a name");
-  return (claims) => {
-    let current: Json | undefined = claims;
-    for (const step of steps) current = current === undefined ? undefined : followStep(current, step);
-    return current;
-  };
+  if (typeof steps[0] !== "string") throw roleClaimKeyInvalid(expression, "does not start with a name");
+  return (claims) => steps.reduce<Json | undefined>(followStep, claims);
 };
 
-const followStep = (from: Json, step: PathStep): Json | undefined => {
-  if (step.kind === "key") {
-    if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key))
-      return undefined;
-    return (from as Readonly<Record<string, Json>>)[step.key]; // it is an object, as checked above
-  }
-  if (!Array.isArray(from)) return undefined;
-  const items = from as readonly Json[];
-  return step.kind === "index" ? items[step.index] : items.find((item) => typeof item === "string" && step.test(item));
+const followStep = (from: Json | undefined, step: PathStep): Json | undefined => {
+  if (typeof step !== "function") return readMember(from, step);
+  return Array.isArray(from) ? (from as readonly Json[]).find(step) : undefined;
 };

@@ -1,6 +1,5 @@
 /** Limits by role: from the option `apiLimits`, then from the metadata's `api_limits`, both in Hasura's format. */
 import {
-  isJsonObject,
   type Json,
   type JsonObject,
   type Model,
@@ -9,6 +8,7 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { getMetadataFacts } from "../metadata/api.ts";
+import { readMember, readObjectOrEmpty } from "../shared/json-values.ts";
 
 /** Limits the requests of all callers with equal values of `keys`. */
 interface RateLimit {
@@ -16,26 +16,20 @@ interface RateLimit {
   readonly keys: readonly string[];
 }
 
-const readObject = (value: Json | undefined): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
-
-const readOwnValue = (object: JsonObject | undefined, key: string): Json | undefined =>
-  object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
-
 const isCount = (value: Json | undefined): value is number => typeof value === "number" && value > 0;
 
 const parseRate = (value: Json | undefined): RateLimit | undefined => {
-  const object = readObject(value);
-  const perMinute = readOwnValue(object, "max_reqs_per_min");
+  const perMinute = readMember(value, "max_reqs_per_min");
   if (!isCount(perMinute)) return undefined;
-  const unique = readOwnValue(object, "unique_params") ?? [];
+  const unique = readMember(value, "unique_params") ?? [];
   const names = (Array.isArray(unique) ? unique : [unique]).map(String);
   return { perMinute, keys: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };
 
 /** Returns the limit of the role, or else the global limit. */
 const findDocumentLimit = (document: JsonObject, kind: string, role: string): Json | undefined => {
-  const limit = readObject(readOwnValue(document, kind));
-  return readOwnValue(readObject(readOwnValue(limit, "per_role")), role) ?? readOwnValue(limit, "global");
+  const limit = readMember(document, kind);
+  return readMember(readMember(limit, "per_role"), role) ?? readMember(limit, "global");
 };
 
 /** A kind of limit: the plugin that applies it, and the setting with limits by role, which takes precedence over
@@ -87,9 +81,9 @@ const findDocumentErrors = (document: JsonObject, plugin: string): readonly stri
       continue;
     }
     const isValid = kind === "rate_limit" ? isRate : isCount;
-    const { global, per_role: perRole } = readObject(value) ?? {};
+    const { global, per_role: perRole } = readObjectOrEmpty(value);
     if (global !== undefined && !isValid(global)) errors.push(`${kind}.global: not a limit; ignored`);
-    for (const [role, limit] of Object.entries(readObject(perRole) ?? {}))
+    for (const [role, limit] of Object.entries(readObjectOrEmpty(perRole)))
       if (!isValid(limit)) errors.push(`${kind}.per_role.${role}: not a limit; ignored`);
   }
   return errors;
@@ -120,7 +114,7 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
   const findInSetting = ({ role }: Session, kind: string): number | undefined => {
     const setting = KINDS.get(kind)?.setting;
     const limits = setting && context.options[setting];
-    return readCount(readOwnValue(limits, role) ?? readOwnValue(limits, "*"));
+    return readCount(readMember(limits, role) ?? readMember(limits, "*"));
   };
 
   const findInDocuments = <Value>(
@@ -129,7 +123,7 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
     read: (value: Json | undefined) => Value | undefined,
   ): Value | undefined => {
     for (const document of listDocuments()) {
-      if (readOwnValue(document, "disabled") === true) continue;
+      if (readMember(document, "disabled") === true) continue;
       const value = read(findDocumentLimit(document, kind, role));
       if (value !== undefined) return value;
     }
@@ -156,7 +150,7 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
         ([kind, limitKind]) =>
           limitKind.plugin === plugin &&
           (hasSetting(context.options, limitKind) ||
-            documents.some((document) => readOwnValue(document, kind) !== undefined)),
+            documents.some((document) => readMember(document, kind) !== undefined)),
       );
     },
   };

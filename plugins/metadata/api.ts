@@ -1,6 +1,9 @@
 /** The interface of the metadata for other plugins: types and services. */
 import { defineService, type IntrospectContext, type Json, type Model, type QualifiedName } from "../../core/index.ts";
 
+// They read the unparsed parts of the metadata below.
+export { readListOrEmpty, readObjectOrEmpty, readText } from "../shared/json-values.ts";
+
 /** The named queries, and the objects that refer to them. @experimental */
 export interface MetadataQueries {
   /** The documents by the name of their collection and their own name. */

@@ -393,3 +393,24 @@ declare module "../../core/index.ts" {
 
 /** Quotes a name or value in the query syntax of the REST surface: `"say \"hi\""`. @experimental */
 export const quoteRestValue = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
+/** Returns the name or value without the quotes of `quoteRestValue`, if it has quotes. @experimental */
+export const unquoteRestValue = (text: string): string =>
+  text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text;
+
+/** Returns the index at which an item of a list ends in the query syntax: a comma outside of quotes and parentheses, the
+ *  parenthesis that closes the list, or the end of the text. @experimental */
+export const findRestItemEnd = (text: string, start: number): number => {
+  let depth = 0;
+  let isQuoted = false;
+  for (let position = start; position < text.length; position++) {
+    const character = text[position];
+    if (character === "\\") position++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted) continue;
+    else if (character === "(" || character === "{") depth++;
+    else if (depth > 0 && (character === ")" || character === "}")) depth--;
+    else if (depth === 0 && (character === "," || character === ")")) return position;
+  }
+  return text.length;
+};

@@ -1,7 +1,7 @@
 /** The commands of `relapi` and their options. */
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { findClosestNames, VERSION } from "../../core/index.ts";
+import { buildSuggestion, VERSION } from "../../core/index.ts";
 import { buildDemoNotice } from "../server/checks.ts";
 import {
   listKnownVariables,
@@ -46,14 +46,10 @@ const rejectUnknownCommand = (program: Command, words: readonly string[]): void 
   const [word] = words;
   if (word === undefined) return;
   const names = program.commands.map((command) => command.name());
-  const [closestName] = findClosestNames(word, names);
-  program.error(
-    `relapi: unknown command "${word}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
-    {
-      exitCode: USAGE_ERROR,
-      code: "relapi.unknownCommand",
-    },
-  );
+  program.error(`relapi: unknown command "${word}"${buildSuggestion(word, names)}`, {
+    exitCode: USAGE_ERROR,
+    code: "relapi.unknownCommand",
+  });
 };
 
 /** Creates the parser with the options of all commands. `output` collects its texts. */

@@ -2,33 +2,19 @@
  * `GET /album?select=artist_id,sold.sum()&having=sold.sum().gt.10&order=sold.sum().desc`: filters and orders groups.
  */
 import { trustedSql, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
-import { describeAdditionsHook, readParametersHook, type ReadParameter } from "../../rest/api.ts";
+import {
+  describeAdditionsHook,
+  findRestItemEnd,
+  readParametersHook,
+  unquoteRestValue,
+  type ReadParameter,
+} from "../../rest/api.ts";
 
 // Matches terms such as `sold.sum().gt.10`, `"odd name".max().not.is.null` and `count().gte.2`.
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 
 // Matches the beginning of groups such as `and(…)`, `or(…)` and `not.or(…)`.
 const GROUP = /^(not\.)?(and|or)?\(/;
-
-/** Returns the index at which a list item ends: a comma outside of quotes and parentheses, or the closing
- *  parenthesis. */
-const findItemEnd = (text: string, start: number): number => {
-  let depth = 0;
-  let isQuoted = false;
-  for (let position = start; position < text.length; position++) {
-    const character = text[position];
-    if (character === "\\") position++;
-    else if (character === '"') isQuoted = !isQuoted;
-    else if (isQuoted) continue;
-    else if (character === "(" || character === "{") depth++;
-    else if (depth > 0 && (character === ")" || character === "}")) depth--;
-    else if (depth === 0 && (character === "," || character === ")")) return position;
-  }
-  return text.length;
-};
-
-const unquoteName = (name: string): string =>
-  name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/gs, "$1") : name;
 
 const FORM = "column.aggregate().operator.value";
 
@@ -43,7 +29,7 @@ const parseTerm = (term: string, position: number, parameter: ReadParameter): Pr
       position + (column === undefined ? 0 : column.length + 1),
       "aggregate function (sum, avg, ...)",
     );
-  const expressions = column === undefined ? [] : [field(unquoteName(column))];
+  const expressions = column === undefined ? [] : [field(unquoteRestValue(column))];
   return condition({ kind: "aggregate", fn, expressions }, operation);
 };
 
@@ -57,7 +43,7 @@ const parseTree = (parameter: ReadParameter, start: number, depth: number): Pars
   const { text, checkDepth, buildSyntaxError } = parameter;
   const [opening, negation, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
   if (opening === undefined) {
-    const end = depth === 0 ? text.length : findItemEnd(text, start);
+    const end = depth === 0 ? text.length : findRestItemEnd(text, start);
     return { predicate: parseTerm(text.slice(start, end), start, parameter), end };
   }
   checkDepth(depth);

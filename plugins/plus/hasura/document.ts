@@ -7,14 +7,12 @@ import {
   type JsonObject,
   type QualifiedName,
 } from "../../../core/index.ts";
-import type { MetadataProblem } from "../../metadata/api.ts";
+import { readListOrEmpty, readObjectOrEmpty as readEntry, type MetadataProblem } from "../../metadata/api.ts";
 import { keyMissing, metadataError, kindUnexpected } from "./errors.ts";
 
 export type Entry = JsonObject;
 
-export const readEntry = (value: Json | undefined): Entry => (isJsonObject(value) ? value : {});
-
-export const readListOrEmpty = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export { readEntry, readListOrEmpty };
 
 /** Reads a name written as `name` or `{ schema, name }`. */
 export const readQualifiedName = (value: Json | undefined): QualifiedName | undefined => {

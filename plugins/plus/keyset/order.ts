@@ -1,35 +1,24 @@
 /** The order of a page in REST syntax, and a position in it. */
-import { quoteRestValue } from "../../rest/api.ts";
+import { quoteRestValue, unquoteRestValue } from "../../rest/api.ts";
 import type { KeysetPosition } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
 /** A term such as `tonnage.desc.nullslast` or `"a.b"`, without leading spaces. */
 const TERM = /^((?:"(?:[^"\\]|\\.)*"|[^".,()])+)(\.asc|\.desc)?(\.nullsfirst|\.nullslast)?$/s;
 
-/** An unterminated string extends to the end of the text, so that the expression never backtracks into it. */
-const PIECE = /"(?:[^"\\]|\\.)*"?|[^",]+|,/gs;
-
-/** Splits an order at commas outside of quotes. */
-const splitTerms = (order: string): readonly string[] => {
-  const terms = [""];
-  for (const [orderPart] of order.matchAll(PIECE)) {
-    if (orderPart === ",") terms.push("");
-    else terms[terms.length - 1] += orderPart;
-  }
-  return terms.filter((term) => term !== "");
-};
-
-const unquote = (field: string): string => (field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, "$1") : field);
+/** Matches the text between two commas outside of quotes. An unterminated string extends to the end of the text, so that
+ *  the expression never backtracks into it. */
+const TERM_TEXT = /(?:"(?:[^"\\]|\\.)*"?|[^",])+/gs;
 
 /** Returns the fields of `order`, followed by the key columns that it lacks, in filter syntax: `title`, `"a.b"`,
  *  `data->>a`. @throws RelApiError for terms that filters cannot express */
 export const parseOrderFields = (order: string, primaryKey: readonly string[]): readonly string[] => {
-  const fields = splitTerms(order).map((text) => {
+  const fields = (order.match(TERM_TEXT) ?? []).map((text) => {
     const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
     if (field === undefined) throw pageImpossible(`"${text}" is not a column by which rows can be compared`);
     return field;
   });
-  const columnNames = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
+  const columnNames = new Set(fields.filter((field) => !field.includes("->")).map(unquoteRestValue));
   return [...fields, ...primaryKey.filter((column) => !columnNames.has(column)).map(quoteRestValue)];
 };
 
@@ -48,7 +37,7 @@ export const encodePosition = (
   fields: readonly string[],
   values: KeysetPosition,
 ): readonly (readonly [name: string, value: string])[] => {
-  const names = fields.map(unquote);
+  const names = fields.map(unquoteRestValue);
   if (names.every(isFilterName))
     return names.map((name, i) => [name, values[i] == null ? "is.null" : `eq.${values[i]}`]);
   const parts = fields.map((field, i) => {

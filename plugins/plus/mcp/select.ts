@@ -1,25 +1,17 @@
 /** Replaces `*` in the `select` of a tool by the columns that the role may read. @rule P-MCP-8 */
-import { quoteRestValue } from "../../rest/api.ts";
+import { findRestItemEnd, quoteRestValue } from "../../rest/api.ts";
 import { findRelation, type Relation } from "../../../core/index.ts";
 import { listReadableColumns, type VisibleSchema } from "./schema.ts";
 
 /** Returns the items between the commas of the outer level. */
 const splitItems = (select: string): readonly string[] => {
   const items: string[] = [];
-  let [start, depth, isQuoted] = [0, 0, false];
-  for (let i = 0; i < select.length; i++) {
-    const letter = select[i];
-    if (isQuoted && letter === "\\") i++;
-    else if (letter === '"') isQuoted = !isQuoted;
-    else if (isQuoted) continue;
-    else if (letter === "(") depth++;
-    else if (letter === ")") depth--;
-    else if (letter === "," && depth === 0) {
-      items.push(select.slice(start, i));
-      start = i + 1;
-    }
+  let start = 0;
+  for (let end = findRestItemEnd(select, 0); select[end] === ","; end = findRestItemEnd(select, start)) {
+    items.push(select.slice(start, end));
+    start = end + 1;
   }
-  return [...items, select.slice(start)];
+  return [...items, select.slice(start)]; // an unmatched parenthesis stays in the last item
 };
 
 /** `artist(`, `...artist!inner(`, `a:artist(` */

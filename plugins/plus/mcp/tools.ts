@@ -5,7 +5,7 @@
 import {
   CallError,
   isJsonObject,
-  findClosestNames,
+  buildSuggestion,
   getNumberText,
   parseJson,
   writeJson,
@@ -439,9 +439,8 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
       throw toolArgumentsInvalid(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
     const shortName = shortenText(name);
-    const [closestName] = findClosestNames(shortName, Object.keys(argumentSchemas));
     throw toolArgumentsInvalid(
-      `the tool has no argument "${shortName}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
+      `the tool has no argument "${shortName}"${buildSuggestion(shortName, Object.keys(argumentSchemas))}`,
     );
   }
   const missingArgument = requiredArguments.find((name) => args[name] === undefined || args[name] === null);

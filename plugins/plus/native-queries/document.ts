@@ -3,7 +3,13 @@
  * @rule P-NAT-1
  */
 import { isJsonObject, type Json, type JsonObject, type Model, type PgType } from "../../../core/index.ts";
-import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
+import {
+  readListOrEmpty,
+  readObjectOrEmpty,
+  readText,
+  type MetadataNative,
+  type MetadataProblem,
+} from "../../metadata/api.ts";
 
 /** A column of a logical model, or an argument of a query. */
 export interface NativeField {
@@ -59,10 +65,6 @@ export interface NativeQuery {
 }
 
 const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
-
-export const readObjectOrEmpty = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
-const readListOrEmpty = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
-const readText = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
 const readDescription = (value: Json | undefined): { readonly description?: string } =>
   typeof value === "string" && value !== "" ? { description: value } : {};

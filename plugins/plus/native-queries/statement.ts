@@ -27,13 +27,8 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import type { GqlSelected } from "../../graphql/api.ts";
-import {
-  readObjectOrEmpty,
-  type NativeField,
-  type NativeQuery,
-  type NativeRelationship,
-  type RawFilter,
-} from "./document.ts";
+import { readObjectOrEmpty } from "../../metadata/api.ts";
+import type { NativeField, NativeQuery, NativeRelationship, RawFilter } from "./document.ts";
 
 type Arguments = Readonly<Record<string, Json>>;
 

@@ -3,10 +3,9 @@ import { parseJson, sql, bindValue, type Json, type PluginContext, type Sql } fr
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import { hasEventSchema } from "../queue/install.ts";
 import { compileWindow } from "../queue/store.ts";
-import type { EventTrigger } from "./event-trigger.ts";
-import { parseSession } from "./handlers.ts";
+import { EVENT_COLUMNS, type EventTrigger, type StoredEvent } from "./event-trigger.ts";
 import { buildTraceContext } from "./trace.ts";
-import { renameSessionVariables } from "../webhook/session-variables.ts";
+import { readSessionVariables } from "./webhook-delivery.ts";
 
 type EventLog = Pick<
   EventsService,
@@ -16,34 +15,20 @@ type EventLog = Pick<
 /** The session of events that an administrator creates. */
 const ADMIN_SESSION = JSON.stringify({ "x-session-role": "admin" });
 
-type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session" | "traceContext"> & {
-  readonly schema: string;
-  readonly name: string;
-  readonly old: string | null;
-  readonly new: string | null;
-  readonly session: string | null;
-  readonly traceParent: string | null;
-};
+type EventRow = StoredEvent & Pick<LoggedEvent, "status" | "nextTryAt" | "isLocked">;
 
 const parseRow = (text: string | null): Json => (text === null ? null : parseJson(text));
 
-const readLoggedSession = (text: string | null): Json => {
-  const variables = parseSession(text);
-  return variables === undefined ? null : renameSessionVariables(variables);
-};
-
-const buildEvent = ({ schema, name, traceParent, ...event }: EventRow): LoggedEvent => ({
+const buildEvent = ({ oldRow, newRow, session, traceParent, ...event }: EventRow): LoggedEvent => ({
   ...event,
-  table: { schema, name },
-  old: parseRow(event.old),
-  new: parseRow(event.new),
-  session: readLoggedSession(event.session),
+  old: parseRow(oldRow),
+  new: parseRow(newRow),
+  session: readSessionVariables(session),
   traceContext: buildTraceContext(traceParent),
 });
 
 const selectEvents = (end: Sql): Sql => sql`
-  select id::text, trigger_name as trigger, schema_name as schema, table_name as name, operation, old_row::text as old,
-    new_row::text as new, session, trace_parent as "traceParent", created_at as "createdAt", status, tries, next_try_at as "nextTryAt",
+  select ${EVENT_COLUMNS}, status, next_try_at as "nextTryAt",
     coalesce(locked_until > pg_catalog.clock_timestamp(), false) as "isLocked"
   from relapi.event
   ${end}`;

@@ -1,6 +1,6 @@
 /** Declares event triggers. An event trigger names the changes of a table that become events, and the receiver of
  *  these events. */
-import type { QualifiedName } from "../../../core/index.ts";
+import { sql, type QualifiedName, type Sql } from "../../../core/index.ts";
 import type { Delivery, RetryRules } from "../queue/delivery.ts";
 
 /** The key in `model.pluginFacts` of the triggers that deliver actions. Actions write the list. */
@@ -35,6 +35,12 @@ export interface EventTrigger {
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without a response */
   readonly deliver: (event: StoredEvent, signal: AbortSignal) => Promise<Delivery>;
 }
+
+/** The columns of a stored event. */
+export const EVENT_COLUMNS: Sql = sql`id::text, trigger_name as trigger,
+    pg_catalog.json_build_object('schema', schema_name, 'name', table_name) as "table", operation,
+    old_row::text as "oldRow", new_row::text as "newRow", session, trace_parent as "traceParent",
+    created_at as "createdAt", tries`;
 
 /** An event as the database stores it. */
 export interface StoredEvent {

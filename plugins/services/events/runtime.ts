@@ -8,7 +8,7 @@ import { createEventStore } from "../queue/store.ts";
 import { createTask } from "../queue/worker.ts";
 import { createEventLog } from "./event-log.ts";
 import { eventTriggersNotInstalled } from "./errors.ts";
-import type { EventTrigger, StoredEvent } from "./event-trigger.ts";
+import { EVENT_COLUMNS, type EventTrigger, type StoredEvent } from "./event-trigger.ts";
 import { installTriggers, loadEventCounts, loadTriggerStatus, removeTriggers } from "./install.ts";
 
 interface EventRuntime extends EventsService {
@@ -24,10 +24,7 @@ interface EventRuntime extends EventsService {
 const TABLES = {
   events: sql`relapi.event`,
   invocations: sql`relapi.event_invocation`,
-  columns: sql`id::text, trigger_name as trigger,
-    pg_catalog.json_build_object('schema', schema_name, 'name', table_name) as "table", operation,
-    old_row::text as "oldRow", new_row::text as "newRow", session, trace_parent as "traceParent",
-    created_at as "createdAt", tries`,
+  columns: EVENT_COLUMNS,
   job: sql`trigger_name`,
   isBlocked: sql`relapi.has_earlier(e)`,
   nextJob: sql`relapi.add_next_job(stored)`,

@@ -9,6 +9,12 @@ import type { StoredEvent } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
 import { buildTraceContext, readTraceParent } from "./trace.ts";
 
+/** Returns the session variables with the names that webhooks receive. Null if the event has none. */
+export const readSessionVariables = (session: string | null): Readonly<Record<string, string>> | null => {
+  const variables = parseSession(session);
+  return variables === undefined ? null : renameSessionVariables(variables);
+};
+
 /** Sends one attempt. A status of 2xx delivers the event. @throws RelApiError `webhook-failed`, TemplateError
  *  @rule X-EVT-15 X-EVT-16 X-EVT-19 */
 export const deliverToWebhook = (
@@ -18,8 +24,7 @@ export const deliverToWebhook = (
   event: StoredEvent,
   signal: AbortSignal,
 ): Promise<Delivery> => {
-  const variables = parseSession(event.session);
-  const sessionVariables = variables === undefined ? null : renameSessionVariables(variables);
+  const sessionVariables = readSessionVariables(event.session);
   const body = buildBody(event, retry, sessionVariables);
   return sendEvent(
     client,

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { getErrorMessage, RelApiError, requireService, type PluginContext } from "../../../core/index.ts";
 import { hasEventSchema } from "./install.ts";
-import { jobQueueService, STOP_MS } from "./job-queue.ts";
+import { jobQueueService, RESTART_DELAY_MS, STOP_MS } from "./job-queue.ts";
 import { type Tasks } from "./queue.ts";
 import type { EventStore } from "./store.ts";
 
@@ -34,7 +34,6 @@ interface Dispatcher {
 /** The period of the search for events whose process has ended, and for events without a job. */
 const MISSING_JOBS_INTERVAL_MS = 10_000;
 const CLEANING_INTERVAL_MS = 600_000;
-const RESTART_DELAY_MS = 2000;
 
 /** Returns whether an administrator must correct the installation. Any other failure may be temporary. */
 const isFinal = (error: unknown): boolean => error instanceof RelApiError && error.code === "preset";

@@ -18,7 +18,8 @@ interface JobQueue {
 /** The service of the plugin `job-queue`. */
 export const jobQueueService = defineService<JobQueue>("job-queue");
 
-const RESTART_DELAY_MS = 2000;
+/** The time before a start that failed is tried again. */
+export const RESTART_DELAY_MS = 2000;
 /** The time after `SHUTDOWN_GRACE` in which the queue returns its jobs. */
 export const STOP_MS = 2000;
 

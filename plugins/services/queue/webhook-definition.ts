@@ -1,5 +1,6 @@
 /** Reads the parts that event triggers and cron triggers of Hasura metadata share. */
 import { isJsonObject, getNumberText, type Json, type JsonObject } from "../../../core/index.ts";
+import { readObjectOrEmpty, readText } from "../../shared/json-values.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
 import { readTransforms, type Transforms } from "../webhook/transform.ts";
 
@@ -14,10 +15,7 @@ export interface WebhookTarget {
 }
 
 /** Returns the name of a definition, or an empty text if it has none. */
-export const readName = (rawValue: Json): string => {
-  const name = isJsonObject(rawValue) ? rawValue["name"] : undefined;
-  return typeof name === "string" ? name : "";
-};
+export const readName = (rawValue: Json): string => readText(readObjectOrEmpty(rawValue)["name"]) ?? "";
 
 const isEmpty = (rawValue: Json | undefined): boolean =>
   rawValue === undefined ||

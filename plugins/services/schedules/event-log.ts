@@ -1,15 +1,14 @@
 /** Creates, deletes and lists scheduled events for administrators. */
 import {
-  isJsonObject,
   parseJson,
   RelApiError,
   sql,
   bindValue,
   writeJson,
-  type Json,
   type PluginContext,
   type Sql,
 } from "../../../core/index.ts";
+import { readObjectOrEmpty } from "../../shared/json-values.ts";
 import type {
   CountedList,
   LoggedAttempt,
@@ -43,10 +42,8 @@ const compileFilter = ({ trigger, id, statuses }: ScheduledEventFilter): Sql => 
 
 type EventRow = Omit<LoggedScheduledEvent, "definition"> & { readonly definition: string | null };
 
-const parseDefinition = (text: string | null): LoggedScheduledEvent["definition"] => {
-  const definition: Json = parseJson(text ?? "{}");
-  return isJsonObject(definition) ? definition : {};
-};
+const parseDefinition = (text: string | null): LoggedScheduledEvent["definition"] =>
+  readObjectOrEmpty(parseJson(text ?? "{}"));
 
 const EMPTY_LIST: CountedList<never> = { entries: [], count: 0 };
 

@@ -1,6 +1,7 @@
 /** Reads templates in a part of Kriti, the language of Hasura's transforms: `{"id": {{$body.event.data.new.id}}}`.
  *  @rule X-HTTP-8 */
 import { isJsonObject, getNumberText, parseJson, type Json } from "../../../core/index.ts";
+import { readMember } from "../../shared/json-values.ts";
 
 /** The variables of a template by name, such as `$body`. */
 export type TemplateVariables = Readonly<Record<string, Json>>;
@@ -51,15 +52,10 @@ interface Step {
   readonly isOptional: boolean;
 }
 
-const findMember = (value: Json, key: string | number): Json | undefined => {
-  if (typeof key === "number") return Array.isArray(value) ? (value as readonly Json[])[key] : undefined;
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-};
-
 const findValue = (root: Json, steps: readonly Step[], name: string): Json => {
   let value = root;
   for (const { key, isOptional } of steps) {
-    const member = findMember(value, key);
+    const member = readMember(value, key);
     if (member === undefined && isOptional) return null;
     if (member === undefined) throw new TemplateError(`${name} has no value`);
     value = member;

@@ -1,6 +1,7 @@
 /** The findings of `relapi doctor`, and its catalog queries. */
 import {
   createProgram,
+  quoteIdentifier,
   sql,
   compileSql,
   type PluginContext,
@@ -18,7 +19,7 @@ export interface Finding {
 }
 
 /** Quotes every name, because any may be a reserved word. */
-export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteName = (name: string): string => compileSql(quoteIdentifier(name)).text;
 
 /** Runs a query as the login role. The search path is empty, so that the catalog prints schema-qualified names. */
 export const queryCatalog = async <Row>(context: PluginContext, query: Sql): Promise<readonly Row[]> => {

@@ -4,12 +4,12 @@ import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, ty
 import {
   findColumn,
   findRelation,
-  isJsonObject,
   type Json,
   type JsonObject,
   type Model,
   type Relation,
 } from "../../../../core/index.ts";
+import { readListOrEmpty, readObjectOrEmpty, readText } from "../../../shared/json-values.ts";
 import type { MetadataRemoteSchemas } from "../../../metadata/api.ts";
 import { rejectDefinition, RemoteSchemaProblem } from "../errors.ts";
 import { readTypeRelationship, type SourceDefinition } from "./relationship-definition.ts";
@@ -37,12 +37,7 @@ interface RelationshipTargets {
 /** Reports a relationship that cannot be served. */
 type ReportTypeRelationship = (remote: string, typeName: string, name: string, reason: string) => void;
 
-const readTextOrEmpty = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-
-const listObjects = (value: Json | undefined): readonly JsonObject[] => {
-  const list = value as Json; // isArray does not narrow undefined
-  return Array.isArray(list) ? list.map((item: Json) => (isJsonObject(item) ? item : {})) : [];
-};
+const listObjects = (value: Json | undefined): readonly JsonObject[] => readListOrEmpty(value).map(readObjectOrEmpty);
 
 const findType = ({ full }: Remote, name: string): GraphQLObjectType => {
   const type = full.getType(name);
@@ -119,9 +114,9 @@ const matchRemote = (
 ): RelationshipsByType => {
   const byType = new Map<string, readonly TypeRelationship[]>();
   for (const entry of listObjects(rawObject["remote_relationships"])) {
-    const typeName = readTextOrEmpty(entry["type_name"]);
+    const typeName = readText(entry["type_name"]) ?? "";
     for (const definition of listObjects(entry["relationships"])) {
-      const name = readTextOrEmpty(definition["name"]);
+      const name = readText(definition["name"]) ?? "";
       const knownRelationships = byType.get(typeName) ?? [];
       try {
         const type = findType(remote, typeName);

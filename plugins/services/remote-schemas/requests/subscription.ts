@@ -2,7 +2,6 @@
 import { print } from "graphql";
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, validateMessage } from "graphql-ws";
 import {
-  isJsonObject,
   exceedsJsonDepth,
   parseJson,
   RelApiError,
@@ -12,6 +11,7 @@ import {
   type JsonObject,
   type PluginContext,
 } from "../../../../core/index.ts";
+import { readListOrEmpty, readObjectOrEmpty } from "../../../shared/json-values.ts";
 import { webhookService, type WebhookSocket } from "../../api.ts";
 import { expandTemplate } from "../../webhook/templates.ts";
 import { buildHeaders, convertFailure, MAX_DEPTH, type RemoteCaller, type RemoteRequest } from "./client.ts";
@@ -94,8 +94,7 @@ class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
 
 /** Returns the error for an operation that the server rejects. */
 const operationRejected = (payload: Json | undefined): RelApiError => {
-  const list = payload as Json; // isArray does not narrow undefined
-  const errors = Array.isArray(list) ? list.map((error: Json) => (isJsonObject(error) ? error : {})) : [];
+  const errors = readListOrEmpty(payload).map(readObjectOrEmpty);
   const encodedErrors = errors.map(({ message = "", path, extensions }) => ({
     message,
     ...(path !== undefined && { path }),
@@ -107,7 +106,7 @@ const operationRejected = (payload: Json | undefined): RelApiError => {
 const readMessage = (text: string): JsonObject => {
   // The package checks the shapes of messages.
   const message = validateMessage(parseJson(text)) as unknown as Json;
-  return isJsonObject(message) ? message : {};
+  return readObjectOrEmpty(message);
 };
 
 /** Opens a connection for one subscription, and returns its results. The connection ends with them.
@@ -144,7 +143,7 @@ export const subscribeToRemote = async (
       case "ping":
         return send({ type: "pong" });
       case "next":
-        return results.push(isJsonObject(payload) ? payload : {});
+        return results.push(readObjectOrEmpty(payload));
       case "error":
         return end(operationRejected(payload));
       case "complete":
