@@ -141,7 +141,14 @@ export { createBatchProgram } from "./sql/batch.ts";
 export { CORE_MEDIA } from "./sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./sql/keyset.ts";
 export { UNNAMED_COLUMN } from "./sql/json.ts";
-export { createProgram, explainProgram, type Program, type ProgramStatement, type RowSource } from "./sql/program.ts";
+export {
+  createProgram,
+  explainProgram,
+  explainStatement,
+  type Program,
+  type ProgramStatement,
+  type RowSource,
+} from "./sql/program.ts";
 export type { Connection, ScriptResult } from "./database/connection.ts";
 export { isFatal, isTimedOut, isUnreachable } from "./database/pg-errors.ts";
 export type { WireResult, WireRow, WireStatement } from "./database/wire.ts";
