@@ -227,7 +227,7 @@ export const relApi = (preset: Preset): RelApi => {
       requestSettingsBuilders.flatMap((buildSettings) => buildSettings(request, path)),
     listen: connector.listen,
     watchUnread: unreadTracker.watch,
-    openReplication: connector.openReplication,
+    openReplication: database.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
       // Properties of the surface may change later.
