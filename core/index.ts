@@ -181,5 +181,6 @@ export {
 } from "./settings/resolve-options.ts";
 export { createOriginPolicyGetter, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
+export { createRequestRecord } from "./http/request-record.ts";
 export { writePart } from "./http/unread-tracker.ts";
 export { adaptFieldsFirstLogger, findLowestLoggedStatus } from "./kernel/logger.ts";
