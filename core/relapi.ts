@@ -164,7 +164,8 @@ export const relApi = (preset: Preset): RelApi => {
     }
     return chooseActingSession(session, credentials.surface, current.model);
   };
-  /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
+  /** The wrappers of all plugins in the order of the plugins, so the innermost first. They are composed once all plugins
+   *  are applied. docs/design/how-a-request-flows.md lists the wrappers of the presets. */
   const wrappers: Wrapper[] = [];
   let wrappedFunctions: WrappedFunctions = {
     prepare: createPreparer(
