@@ -66,7 +66,7 @@ export {
 export { isOwnCall } from "./http/call.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
-export { buildJsonAnswer } from "./http/respond.ts";
+export { buildJsonAnswer, writeAnswer } from "./http/respond.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";
 export {
   findCookie,

@@ -256,12 +256,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (response.destroyed) return; // the client has disconnected
       const extra = collectStepHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, trackedAnswer, extra, unreadTracker);
+        bytes = writeAnswer(request, response, trackedAnswer, extra, unreadTracker.watch);
       } catch (thrownValue) {
         if (response.headersSent) throw thrownValue;
         const replacement = answerError(exchange, thrownValue);
         status = replacement.status;
-        bytes = writeAnswer(request, response, replacement, extra, unreadTracker);
+        bytes = writeAnswer(request, response, replacement, extra, unreadTracker.watch);
       }
     }
     finish(exchange, status, bytes);
