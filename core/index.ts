@@ -66,7 +66,7 @@ export {
 export { isOwnCall } from "./http/call.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
-export { buildJsonAnswer } from "./http/respond.ts";
+export { buildJsonAnswer, writeAnswer } from "./http/respond.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";
 export {
   findCookie,
@@ -141,7 +141,14 @@ export { createBatchProgram } from "./sql/batch.ts";
 export { CORE_MEDIA } from "./sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./sql/keyset.ts";
 export { UNNAMED_COLUMN } from "./sql/json.ts";
-export { createProgram, explainProgram, type Program, type ProgramStatement, type RowSource } from "./sql/program.ts";
+export {
+  createProgram,
+  explainProgram,
+  explainStatement,
+  type Program,
+  type ProgramStatement,
+  type RowSource,
+} from "./sql/program.ts";
 export type { Connection, ScriptResult } from "./database/connection.ts";
 export { isFatal, isTimedOut, isUnreachable } from "./database/pg-errors.ts";
 export type { WireResult, WireRow, WireStatement } from "./database/wire.ts";
@@ -173,5 +180,6 @@ export {
   type SettingsSource,
 } from "./settings/resolve-options.ts";
 export { createOriginPolicyGetter, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
+export { createRequestRecord } from "./http/request-record.ts";
 export { writePart } from "./http/unread-tracker.ts";
 export { adaptFieldsFirstLogger, findLowestLoggedStatus } from "./kernel/logger.ts";

@@ -164,7 +164,8 @@ export const relApi = (preset: Preset): RelApi => {
     }
     return chooseActingSession(session, credentials.surface, current.model);
   };
-  /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
+  /** The wrappers of all plugins in the order of the plugins, so the innermost first. They are composed once all plugins
+   *  are applied. docs/design/how-a-request-flows.md lists the wrappers of the presets. */
   const wrappers: Wrapper[] = [];
   let wrappedFunctions: WrappedFunctions = {
     prepare: createPreparer(
@@ -227,7 +228,7 @@ export const relApi = (preset: Preset): RelApi => {
       requestSettingsBuilders.flatMap((buildSettings) => buildSettings(request, path)),
     listen: connector.listen,
     watchUnread: unreadTracker.watch,
-    openReplication: connector.openReplication,
+    openReplication: database.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
       // Properties of the surface may change later.

@@ -28,8 +28,9 @@ export interface Connector {
   /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
    *  listeners. */
   waitForListening(): Promise<void>;
-  /** Opens a connection outside the pool for commands of the replication protocol. @throws RelApiError */
-  openReplication(): Promise<ReplicationConnection>;
+  /** Opens a connection outside the pool for commands of the replication protocol. `isPooled` is true if the primary
+   *  server is probably a pooler. @throws RelApiError */
+  openReplication(isPooled: boolean): Promise<ReplicationConnection>;
   /** Finds a server that accepts connections, and returns a connection string with that host only. Undefined for
    *  an embedded database. @throws RelApiError `connection-failed` */
   findDatabaseUrl(): Promise<string | undefined>;

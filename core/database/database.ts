@@ -10,7 +10,7 @@ import { RelApiError } from "../kernel/errors.ts";
 import { createExecutor, type Execute, type Executor } from "./execute.ts";
 import { convertStatementError, isPgError } from "./pg-errors.ts";
 import type { Connection, DatabaseServer, ScriptResult } from "./connection.ts";
-import type { Connector } from "./connector.ts";
+import type { Connector, ReplicationConnection } from "./connector.ts";
 import { runScript, type ScriptOptions } from "./script.ts";
 import { rejectInvalidText } from "../values/invalid-text.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
@@ -31,6 +31,8 @@ export interface Database {
   /** Runs several statements in one read-only transaction with one snapshot, and with an empty search path. Statements
    *  of `afterwards` run after `work`, whose result does not wait for them. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query, queryLater: Query) => Promise<Result>): Promise<Result>;
+  /** Opens a connection outside the pools. @throws RelApiError */
+  openReplication(): Promise<ReplicationConnection>;
   /** Replaces each pooled connection once it is idle. */
   renew(): void;
   counts(): PoolCounts;
@@ -160,6 +162,7 @@ export const createDatabase = (
         workResult.catch(reject);
       });
     },
+    openReplication: () => connector.openReplication(primary.sharing !== undefined),
     renew: () => {
       for (const pool of pools) pool.renew();
     },

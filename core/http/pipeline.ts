@@ -4,27 +4,18 @@ import type { Counters } from "../kernel/counters.ts";
 import { internalError, RelApiError, pathNotFound } from "../kernel/errors.ts";
 import { withPluginName, buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import { countRejection, urlTooLong } from "../kernel/limits.ts";
-import { hashPlan } from "../kernel/plan-key.ts";
 import type { CurrentState } from "../kernel/current-state.ts";
 import type { ModelLoader } from "../model-loader.ts";
 import type { Logger } from "../settings/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import type { Signal } from "../kernel/token.ts";
 import { toApiAnswer, openCall, createCallerSession, type ApiCall, type ApiAnswer } from "./call.ts";
-import type {
-  AddedStep,
-  AddedSurface,
-  Answer,
-  Headers,
-  OpenExchange,
-  Operation,
-  RequestRecord,
-  RequestStep,
-} from "./exchange.ts";
+import type { AddedStep, AddedSurface, Answer, Headers, RequestRecord, RequestStep } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type SurfacePaths } from "./paths.ts";
 import type { PendingBodies } from "./pending-bodies.ts";
 import type { UploadWatch } from "./slow-uploads.ts";
+import { createRequestRecord } from "./request-record.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { findMountPath } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
@@ -233,7 +224,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
-    const record = new AnsweredRequest(exchange, status, bytes);
+    const record = createRequestRecord(exchange, status, bytes);
     for (const addedStep of stepsWith.afterResponse) {
       try {
         addedStep.step.afterResponse?.(exchange, record);
@@ -265,12 +256,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (response.destroyed) return; // the client has disconnected
       const extra = collectStepHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, trackedAnswer, extra, unreadTracker);
+        bytes = writeAnswer(request, response, trackedAnswer, extra, unreadTracker.watch);
       } catch (thrownValue) {
         if (response.headersSent) throw thrownValue;
         const replacement = answerError(exchange, thrownValue);
         status = replacement.status;
-        bytes = writeAnswer(request, response, replacement, extra, unreadTracker);
+        bytes = writeAnswer(request, response, replacement, extra, unreadTracker.watch);
       }
     }
     finish(exchange, status, bytes);
@@ -391,36 +382,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       }),
   };
 };
-
-/** The record of an answered request. It is a class, because the plan's key is computed only on access. */
-class AnsweredRequest implements RequestRecord {
-  readonly request: IncomingMessage;
-  readonly exchange: OpenExchange;
-  readonly surface: string;
-  readonly operation: Operation | undefined;
-  readonly status: number;
-  readonly errorCode: string | undefined;
-  readonly bytes: number;
-  readonly durationMs: number;
-  readonly session: Session | undefined;
-
-  constructor(exchange: RequestExchange, status: number, bytes: number) {
-    this.request = exchange.request;
-    this.exchange = exchange;
-    this.surface = exchange.surface;
-    this.operation = exchange.operation;
-    this.status = status;
-    this.errorCode = exchange.errorCode;
-    this.bytes = bytes;
-    this.durationMs = performance.now() - exchange.startedAtMs;
-    this.session = exchange.caller;
-  }
-
-  get planKey(): string | undefined {
-    const { plans } = this.exchange;
-    return plans === undefined ? undefined : hashPlan(plans as object); // plans are objects
-  }
-}
 
 const REPEATED_HOST_ANSWER: Answer = {
   status: 400,

@@ -22,7 +22,7 @@ export const writeAnswer = (
   response: ServerResponse,
   answer: Answer,
   extra: Headers,
-  unread: UnreadTracker,
+  watchUnread: UnreadTracker["watch"],
 ): number => {
   const { status, headers } = answer;
   // A 205 needs a length of 0.
@@ -52,7 +52,7 @@ export const writeAnswer = (
         ? Buffer.from(body)
         : body,
     );
-  if (response.writableLength > 0) unread.watch(response);
+  if (response.writableLength > 0) watchUnread(response);
   return hasNoBody ? 0 : bytes;
 };
 

@@ -1,4 +1,5 @@
-/** Traverses plans. No other file does. The functions track the relation of each node, because relationship ids are
+/** Traverses plans to inspect or change them. Only code that computes something from the parts of each node, such as the
+ *  compiler, has its own recursion. The functions track the relation of each node, because relationship ids are
  *  unique only within a relation. */
 import {
   buildNameKey,

@@ -29,7 +29,7 @@ import {
   type Sql,
 } from "./fragment.ts";
 import { buildObjectText } from "./json.ts";
-import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
+import { explainStatement, type Program, type ProgramCheck, type ProgramStatement } from "./program.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { convertToShownValue, compileCountRows, compileRows, compileWindow, type CompiledRows } from "./read.ts";
 import { planInvalid, type Compiler, type JsonStyle } from "./scope.ts";
@@ -165,7 +165,7 @@ const compileRead = (
   const main = wrapStatement(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return buildProgram(compiler, [main], 0);
   // The planner's number comes from an EXPLAIN of the query that would count the rows (R-CNT-2).
-  const plan = sql`explain (format json) ${compileCountRows(createCountCompiler(), read)}`;
+  const plan = explainStatement(compileCountRows(createCountCompiler(), read), "format json");
   return buildProgram(compiler, [main, { ...compileSql(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
 

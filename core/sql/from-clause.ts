@@ -5,7 +5,7 @@ import { compileCallSource } from "./call.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { quoteIdentifier, sql, type Sql } from "./fragment.ts";
 import type { RelatedRows } from "./related-rows.ts";
-import { planInvalid, addDependency, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { planInvalid, findAndRecordRelation, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileCurrentRows, compileWrittenRows } from "./step-rows.ts";
 
 /** The origin of a level's rows, if the read itself does not determine the origin. */
@@ -43,7 +43,7 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
     return { from: options.relatedRows.from, scope: options.relatedRows.scope, on: options.relatedRows.on };
   if (options.from !== undefined) return { ...options.from, on: undefined };
   if ("relation" in source) {
-    const relation = addDependency(compiler, source.relation);
+    const relation = findAndRecordRelation(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
     // The relation's own name is used if possible, so that database messages contain that name.
     const from =

@@ -1,6 +1,6 @@
 /** Defines programs: the statements that plans compile to. */
 import type { Plan, PlanWithEnvelope } from "../plan/plan.ts";
-import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
+import { sql, trustedSql, type BoundValue, type Slot, type Sql, type TextRow } from "./fragment.ts";
 
 /** One SQL statement of a program. @experimental */
 export interface ProgramStatement {
@@ -86,9 +86,14 @@ export const createProgram = (statements: readonly ProgramStatement[], propertie
   ...properties,
 });
 
-/** Matches a statement that is itself an EXPLAIN. The options of that EXPLAIN may include `analyze`, which would run
- *  the explained statement. */
-const EXPLAIN = /^explain \([^)]*\) /;
+const buildExplainPrefix = (options: string): string => `explain (${options}) `;
+
+/** Matches the prefix. Its options may include `analyze`, which would run the explained statement. */
+const EXPLAIN_PREFIX = /^explain \([^)]*\) /;
+
+/** Compiles an EXPLAIN of the statement. `options` are the options of EXPLAIN. */
+export const explainStatement = (statement: Sql, options: string): Sql =>
+  sql`${trustedSql(buildExplainPrefix(options))}${statement}`;
 
 /** Returns a program that explains each statement with the same values. `options` are the options of EXPLAIN. The
  *  program has no checks, counts and row sources, because those concern results. @experimental */
@@ -99,7 +104,7 @@ export const explainProgram = (
 ): Program =>
   createProgram(
     statements.map(({ text, slots, path }, index) => ({
-      text: `explain (${options}) ${text.replace(EXPLAIN, "")}`,
+      text: buildExplainPrefix(options) + text.replace(EXPLAIN_PREFIX, ""),
       slots,
       columns: [nameColumn(index)],
       isMultiRow: true,

@@ -2,7 +2,14 @@
 import { findRelationship, type Relationship } from "../model/model.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { quoteIdentifier, joinSql, sql, type Sql } from "./fragment.ts";
-import { addDependency, planInvalid, quoteQualifiedName, compileRow, type Compiler, type Scope } from "./scope.ts";
+import {
+  findAndRecordRelation,
+  planInvalid,
+  quoteQualifiedName,
+  compileRow,
+  type Compiler,
+  type Scope,
+} from "./scope.ts";
 
 export interface RelatedRows {
   readonly relationship: Relationship;
@@ -24,7 +31,7 @@ export const requireRelationship = (scope: Scope, id: string): Relationship => {
  *  @rule R-SQL-7 R-SQL-8 */
 export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
   const relationship = requireRelationship(parent, id);
-  const target = addDependency(compiler, relationship.target);
+  const target = findAndRecordRelation(compiler, relationship.target);
   const row = compiler.alias(name ?? relationship.target.name);
   const scope: Scope = {
     row,
@@ -52,7 +59,7 @@ export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string
     );
     return { relationship, scope, from, on: joinSql(on, " and ") };
   }
-  addDependency(compiler, junction.relation);
+  findAndRecordRelation(compiler, junction.relation);
   const junctionRow = compiler.alias(junction.relation.name);
   const toTarget = junction.target.map(
     ([column, key]) => sql`${quoteIdentifier(junctionRow, key)} = ${quoteIdentifier(row, column)}`,

@@ -154,7 +154,7 @@ export const compileRow = (scope: Scope): Sql => {
 
 /** Adds the relation to the program's dependencies, and returns the relation. Returns undefined if the relation is
  *  unknown. */
-export const addDependency = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
+export const findAndRecordRelation = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
   compiler.dependencies.relations.add(`${name.schema}.${name.name}`);
   return findRelation(compiler.model, name);
 };
@@ -162,7 +162,7 @@ export const addDependency = (compiler: Compiler, name: QualifiedName): Relation
 /** Opens the scope of a subquery's row, with a new alias. */
 export const openScope = (compiler: Compiler, outer: Scope, relation: QualifiedName): Scope => ({
   row: compiler.alias(relation.name),
-  relation: addDependency(compiler, relation),
+  relation: findAndRecordRelation(compiler, relation),
   root: outer.root ?? outer,
 });
 

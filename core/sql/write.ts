@@ -19,7 +19,7 @@ import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
 import type { PayloadRows } from "../plan/walk.ts";
 import { compileGivenRows, compilePayloadRows } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
-import { addDependency, planInvalid, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { findAndRecordRelation, planInvalid, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileWroteRows } from "./step-rows.ts";
 import { compileValue } from "./value.ts";
 import { compileChecks, NO_CHECK, type WriteChecks } from "./write-checks.ts";
@@ -128,7 +128,7 @@ const compileKey = (compiler: Compiler, relation: Relation, column: string, ref:
   compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, ref) ?? compileValue(compiler, ref);
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
-  const relation = addDependency(compiler, plan.into);
+  const relation = findAndRecordRelation(compiler, plan.into);
   if (relation === undefined) throw planInvalid(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // the target of the insert reserves this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
@@ -351,7 +351,7 @@ const compileStepRead = (
 
 /** Compiles an update, whose values come from a payload or from assignments. @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
-  const relation = addDependency(compiler, plan.relation);
+  const relation = findAndRecordRelation(compiler, plan.relation);
   if (relation === undefined) throw planInvalid(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
   const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
@@ -429,7 +429,7 @@ const compileLocked = (
   compileStepRead(compiler, relation, name, where, relation.kind === "view" ? empty : trustedSql(" for no key update"));
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
-  const relation = addDependency(compiler, plan.from);
+  const relation = findAndRecordRelation(compiler, plan.from);
   if (relation === undefined) throw planInvalid(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
   const returnedColumns = listReturnedColumns(compiler.model, relation, plan, use);
@@ -447,7 +447,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
 };
 
 const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
-  const relation = "relation" in plan.from ? addDependency(compiler, plan.from.relation) : undefined;
+  const relation = "relation" in plan.from ? findAndRecordRelation(compiler, plan.from.relation) : undefined;
   if (relation === undefined) throw planInvalid("a step that reads finds rows of a relation");
   compiler.alias(relation.name);
   return compileStepRead(compiler, relation, quoteIdentifier(compiler.alias("_written")), plan.where);

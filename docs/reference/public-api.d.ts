@@ -881,7 +881,7 @@ export interface Connector {
     openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
     listen(channel: string, onMessage: (payload: string) => void, onMissed?: (reason: MissedReason) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
-    openReplication(): Promise<ReplicationConnection>;
+    openReplication(isPooled: boolean): Promise<ReplicationConnection>;
     findDatabaseUrl(): Promise<string | undefined>;
     close(): Promise<void>;
 }

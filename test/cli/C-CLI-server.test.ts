@@ -122,4 +122,15 @@ describe.skipIf(!capabilities.realServer)("with a PostgreSQL server", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("create or replace trigger");
   });
+
+  test("C-CLI-4 live-triggers reports an error of its query, after the schema was loaded", async () => {
+    const database = await testDatabase();
+    await database.query("revoke select on pg_catalog.pg_policy from public");
+    onTestFinished(async () => {
+      await database.query("grant select on pg_catalog.pg_policy to public");
+    });
+    const environment = { DATABASE_URL: database.urlAs("sea_login"), DB_SCHEMAS: "sea" };
+    const stderr = "relapi: permission denied for table pg_policy\n";
+    expect(await relapi(["live-triggers"], environment)).toEqual({ code: 1, stdout: "", stderr });
+  });
 });

@@ -34,10 +34,7 @@ const silent = () => undefined;
 const { logger, lines: warnings } = collectMessages("warn");
 const databases: Database[] = [];
 
-const open = (
-  options: RelApiOptions = {},
-  model?: Partial<Model>,
-): Database & Pick<Connector, "listen" | "openReplication"> => {
+const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database & Pick<Connector, "listen"> => {
   const resolvedOptions = resolveOptions({ dbPool: 1, ...db.options, ...options }, [
     ...coreSettings,
     ...connectorSettings,
@@ -52,8 +49,7 @@ const open = (
     connector,
   );
   databases.push(database);
-  const { listen, openReplication } = connector;
-  return { ...database, listen, openReplication };
+  return { ...database, listen: connector.listen };
 };
 
 let database: Database;

@@ -40,8 +40,6 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRejected = false;
-  /** True if the last opened or checked connection leads to a pooler. The next connection probably does too. */
-  let isPooled = false;
 
   /** Logs once that the database rejects the login, because each request that needs a new connection then fails. @rule
    *  R-HST-11 */
@@ -61,18 +59,12 @@ export const createConnector = (parts: ConnectorParts): Connector => {
       open: async (limits) => {
         try {
           const connection = await server.open(limits);
-          isPooled = connection.backend.isShared;
           reportOpening();
           return connection;
         } catch (error) {
           reportOpening(error);
           throw error;
         }
-      },
-      isPooled: async (connection) => {
-        const isPooledConnection = await server.isPooled(connection);
-        isPooled ||= isPooledConnection;
-        return isPooledConnection;
       },
     },
     openReplicas: (openPool) => {
@@ -96,7 +88,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
       return listener.listen(...listenArguments);
     },
     waitForListening: async () => listener?.waitForFirstAttempt(CONNECT_MS),
-    openReplication: async () => {
+    openReplication: async (isPooled) => {
       if (direct === target && isPooled)
         throw connectionFailed("logical replication does not work through a connection pooler", undefined, {
           sqlstate: "0A000",

@@ -153,7 +153,9 @@ export const liveTriggers = (take: (text: string) => void) =>
     },
   });
 
-const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
+/** Returns the SQL that installs the triggers on every table behind the exposed schemas. @throws RelApiError of the
+ *  database */
+export const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
   const baseTables = await loadBaseTables(context, model);
   const exposedRelations = new Set(
     [...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`),

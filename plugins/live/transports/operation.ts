@@ -1,5 +1,5 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { RelApiError, requestEndedSignal, type Json, type RequestRecord } from "../../../core/index.ts";
+import { createRequestRecord, RelApiError, requestEndedSignal, type Json } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { SendQueueEntry } from "./send-queue.ts";
@@ -138,25 +138,17 @@ const [OK, BAD_REQUEST] = [200, 400];
 /** Reports the operation to `requestEndedSignal` and to its trace, once: at its first result, or at its end. */
 type Report = (bytes: number, error?: unknown) => void;
 
-const createReport = ({ context, request }: ClientConnection, exchange: SocketExchange): Report => {
+const createReport = ({ context }: ClientConnection, exchange: SocketExchange): Report => {
   const signal = context.use(requestEndedSignal);
   const tracing = context.use(tracingService);
-  const startedAtMs = performance.now();
   let isReported = !signal.hasListeners && tracing === undefined;
   tracing?.open(exchange);
   return (bytes, error) => {
     if (isReported) return;
     isReported = true;
-    const record: RequestRecord = {
-      request,
-      surface: "graphql",
-      operation: exchange.operation ?? UNKNOWN_OPERATION,
-      status: error === undefined ? OK : BAD_REQUEST,
-      errorCode: error === undefined ? undefined : error instanceof RelApiError ? error.code : "internal",
-      bytes,
-      durationMs: performance.now() - startedAtMs,
-      session: exchange.session,
-    };
+    exchange.operation ??= UNKNOWN_OPERATION;
+    if (error !== undefined) exchange.errorCode = error instanceof RelApiError ? error.code : "internal";
+    const record = createRequestRecord(exchange, error === undefined ? OK : BAD_REQUEST, bytes);
     signal.emit(record);
     tracing?.close(exchange, record);
   };

@@ -19,6 +19,7 @@ export class SocketExchange implements Exchange {
   readonly surface = "graphql";
   readonly exposedHeaders: readonly string[] = [];
   readonly timings = NO_TIMINGS;
+  readonly startedAtMs = performance.now();
   readonly session: Session;
   readonly credentials: Credentials;
   operation: Exchange["operation"] = undefined;

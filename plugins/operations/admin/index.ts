@@ -10,6 +10,7 @@ import {
   type PluginContext,
   type ResolvedOptions,
   type Setting,
+  writeAnswer,
 } from "../../../core/index.ts";
 import { untilAborted } from "../../shared/abort.ts";
 import { findLivePage } from "./live-page.ts";
@@ -158,25 +159,21 @@ const findHandler = ({ method, url = "", headers }: IncomingMessage): EndpointHa
   return ENDPOINTS.find((endpoint) => endpoint.path === path)?.handler;
 };
 
-const writeAnswer = (response: ServerResponse, { status, headers, body = "" }: Answer): void => {
-  response.writeHead(status, { ...Object.fromEntries(headers), "Content-Length": Buffer.byteLength(body) });
-  response.end(body);
-};
-
 const handle = async (
   request: IncomingMessage,
   response: ServerResponse,
   context: PluginContext,
   options: AdminServerOptions,
 ): Promise<void> => {
+  const respond = (answer: Answer): number => writeAnswer(request, response, answer, [], context.watchUnread);
   const handler = findHandler(request);
-  if (handler === undefined) return writeAnswer(response, NOT_FOUND);
+  if (handler === undefined) return void respond(NOT_FOUND);
   try {
-    writeAnswer(response, await handler(context, options));
+    respond(await handler(context, options));
   } catch (error) {
     // An endpoint fails if it needs the model before the first load.
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
-    writeAnswer(response, { status: 503, headers: [] });
+    respond({ status: 503, headers: [] });
   }
 };
 

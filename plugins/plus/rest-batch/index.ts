@@ -110,7 +110,7 @@ const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, bod
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],
-  stage: Stage.late, // this plugin's wrapper of executions is the outermost one
+  stage: Stage.late, // only the wrapper of `soft-delete` is around this one
   settings: batchSettings,
   secretHeaders: [PART_HEADER],
   apply: (_hooks, context) => {

@@ -1,6 +1,6 @@
 /** Returns the execution plan instead of the result:
  *  `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`. */
-import { trustedSql, definePlugin, joinSql, sql } from "../../../core/index.ts";
+import { definePlugin, explainStatement } from "../../../core/index.ts";
 import { chooseMediaHook } from "../api.ts";
 import { explainSettings } from "../settings.ts";
 import { EXPLAIN_OPTIONS } from "../syntax/media-type.ts";
@@ -30,11 +30,8 @@ export const explainMedia = definePlugin({
       compile: (statement, wrapperOptions) => {
         // The tap in this file writes the options.
         const { format, options } = wrapperOptions as unknown as ExplainOptions;
-        const words = [
-          ...options.map((option) => sql`${trustedSql(checkOption(option))}`),
-          sql`format ${trustedSql(format === "json" ? "json" : "text")}`,
-        ];
-        return sql`explain (${joinSql(words)}) ${statement}`;
+        const words = [...options.map(checkOption), `format ${format === "json" ? "json" : "text"}`];
+        return explainStatement(statement, words.join(", "));
       },
     },
   ],

@@ -78,10 +78,14 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
   /** Builds the statements of an execution. Returns undefined if the transaction consists of more than its settings
    *  and the read, or fails. */
   const buildStatements = (execution: Execution): readonly WireStatement[] | undefined => {
-    const { programs, settings = [], comment } = execution;
+    const { programs, settings = [], comment, check, end, isolation, skipsPreRequest } = execution;
     const [boundProgram, ...otherPrograms] = programs;
     if (boundProgram === undefined || otherPrograms.length > 0 || settings.length > 0 || comment !== undefined)
       return undefined;
+    // These transactions have other statements too. Building them would cost a look-up.
+    if (check !== undefined || end === "rollback" || isolation !== undefined) return undefined;
+    const { dbPreRequest = "" } = context.options;
+    if (dbPreRequest !== "" && skipsPreRequest !== true) return undefined;
     try {
       const program = addProofCheck(context.model())(boundProgram.program);
       return (
