@@ -11,7 +11,7 @@ import { findStatementPath, TransactionRecord, runChecks, explainError } from ".
 import { getSharing } from "./sharing.ts";
 import type { createErrorReporter } from "./statement-errors.ts";
 import { buildBeginText, createUnnamedStatement, ROLLBACK } from "./statements.ts";
-import { COMMIT, ROLLED_BACK } from "./transaction-template.ts";
+import { COMMIT, CHECKED_ROLLBACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
@@ -149,7 +149,7 @@ export const createSharedTransaction =
         await send(
           [
             ...(sharing === undefined ? [] : buildFullCleaning(sharing)),
-            ...(end === "rollback" ? ROLLED_BACK : COMMIT),
+            ...(end === "rollback" ? CHECKED_ROLLBACK : COMMIT),
           ],
           true,
         );

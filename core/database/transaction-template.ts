@@ -150,7 +150,7 @@ const NO_VALUES: WireStatement["values"] = [];
 /** Ends a transaction. The statement is unnamed, because user-defined code may have deallocated prepared statements. */
 export const COMMIT: readonly WireStatement[] = [createUnnamedStatement("commit")];
 /** Rolls a transaction back, after a check of deferred constraints, which may fail. */
-export const ROLLED_BACK: readonly WireStatement[] = [
+export const CHECKED_ROLLBACK: readonly WireStatement[] = [
   createUnnamedStatement("set constraints all immediate"),
   ...ROLLBACK,
 ];
@@ -279,7 +279,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     ? NO_STATEMENTS
     : [
         ...(cleanedSharing === undefined ? NO_STATEMENTS : buildFullCleaning(cleanedSharing)),
-        ...(end === "rollback" ? ROLLED_BACK : isImplicit ? NO_STATEMENTS : COMMIT),
+        ...(end === "rollback" ? CHECKED_ROLLBACK : isImplicit ? NO_STATEMENTS : COMMIT),
       ];
   return {
     openingStatements,

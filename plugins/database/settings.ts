@@ -92,7 +92,7 @@ export const channelSettings = [
 ] as const;
 
 /** Settings of the plugin `reload-poll`. */
-export const pollSettings = [
+export const reloadPollSettings = [
   defineSetting({
     name: "dbSchemaPollInterval",
     environment: ["DB_SCHEMA_POLL_INTERVAL"],
@@ -132,6 +132,6 @@ declare module "../../core/index.ts" {
     extends
       ValuesOf<typeof connectorSettings>,
       ValuesOf<typeof channelSettings>,
-      ValuesOf<typeof pollSettings>,
+      ValuesOf<typeof reloadPollSettings>,
       ValuesOf<typeof storeSettings> {}
 }

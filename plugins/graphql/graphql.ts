@@ -6,7 +6,7 @@ import { createEngine } from "./engine/engine.ts";
 import { createHttpSurface } from "./http/http.ts";
 import { rejectPartNames } from "./part-names.ts";
 import { PATH } from "./http/surface-paths.ts";
-import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
+import { gqlPlanFunctions as planFunctions } from "./plan/functions.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
 import { surfaceSettings } from "../shared/settings.ts";
 import { buildEntry, collectFields, forTable, tapFields } from "./types/field-taps.ts";

@@ -24,7 +24,7 @@ export const liveSettings = [
 ] as const;
 
 /** Settings of the plugin `poll-changes`. */
-export const pollSettings = [
+export const pollChangesSettings = [
   defineSetting({
     name: "liveQueryInterval",
     environment: ["LIVE_QUERY_INTERVAL", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_REFETCH_INTERVAL"],
@@ -122,7 +122,7 @@ declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof liveSettings>,
-      ValuesOf<typeof pollSettings>,
+      ValuesOf<typeof pollChangesSettings>,
       ValuesOf<typeof socketSettings>,
       ValuesOf<typeof directiveSettings>,
       ValuesOf<typeof patchSettings> {}

@@ -48,7 +48,7 @@ export interface MetadataDocument {
 
 /** The keys of Hasura that this family does not handle. They are ignored, unless another plugin of the preset handles
  *  them (`served`). */
-const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set([
+const KEYS_OF_OTHER_PLUGINS: ReadonlySet<string> = new Set([
   "actions",
   "custom_types",
   "remote_schemas",
@@ -150,9 +150,9 @@ export const logUnknownKeys = (
 ): void => {
   for (const [key, value] of Object.entries(rawObject)) {
     if (knownKeys.has(key)) continue;
-    if (!UNSUPPORTED_KEYS.has(key) || !isEmptyEntry(value))
+    if (!KEYS_OF_OTHER_PLUGINS.has(key) || !isEmptyEntry(value))
       logIgnored(
-        UNSUPPORTED_KEYS.has(key)
+        KEYS_OF_OTHER_PLUGINS.has(key)
           ? `${location}${key} is not supported; ignored${PLUS_KEYS.has(key) ? ": the preset plus supports it" : ""}`
           : `${location}unknown key "${key}"; ignored`,
       );

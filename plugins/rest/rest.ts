@@ -36,7 +36,7 @@ import {
   rootDisabled,
 } from "./errors.ts";
 import { planRead } from "./plan/read.ts";
-import { prepareRequests, namesColumns } from "./plan/planning.ts";
+import { createRequestCache, namesColumns } from "./plan/planning.ts";
 import { readRelation } from "./read.ts";
 import type { RestSurface, RouteMatch } from "./request.ts";
 import { etagsService } from "./run.ts";
@@ -75,7 +75,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
       return reads;
     },
   };
-  const reads = prepareRequests(rest, "rest reads", planRead);
+  const reads = createRequestCache(rest, "rest reads", planRead);
   const read = createRelationHandler((exchange, target) => readRelation(rest, exchange, target));
   relation.set("GET", read).set("HEAD", read);
   return rest;

@@ -15,7 +15,7 @@ import { buildRowsParts } from "./answer/rows.ts";
 import { maxAffectedExceeded, resultNotSingular } from "./errors.ts";
 import { requireRest, withMethods } from "./routes.ts";
 import { buildBodyValue, planCall, type PlannedCall } from "./plan/call.ts";
-import { namesColumns, prepareRequests } from "./plan/planning.ts";
+import { namesColumns, createRequestCache } from "./plan/planning.ts";
 import type { PreparedRequest, RequestInput, RequestSource, RestSurface, RestRequest } from "./request.ts";
 import { runPrepared } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
@@ -167,7 +167,7 @@ export const restRpc = definePlugin({
   requires: ["rest"],
   apply: (hooks, context) => {
     const rest = requireRest(context);
-    const calls = prepareRequests(rest, "rest calls", planCall);
+    const calls = createRequestCache(rest, "rest calls", planCall);
     const call: RestHandler = (exchange) => callRoutine(rest, exchange, calls);
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
     hooks.buildRestRoute.tap("rest-rpc", (route) =>

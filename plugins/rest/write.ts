@@ -12,7 +12,7 @@ import { encodeHeaderText, percentEncode, type AnswerParts } from "./answer/head
 import { decodeBody, buildContentRange } from "./answer/rows.ts";
 import { maxAffectedExceeded, resultNotSingular, putKeyMismatched } from "./errors.ts";
 import { createRelationHandler, requireRest, withMethods } from "./routes.ts";
-import { prepareRequests } from "./plan/planning.ts";
+import { createRequestCache } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { PreparedRequest, RequestSource, RestSurface, RestRequest } from "./request.ts";
 import { etagsService, runPrepared } from "./run.ts";
@@ -158,7 +158,7 @@ export const restWrites = definePlugin({
   requires: ["rest"],
   apply: (hooks, context) => {
     const rest = requireRest(context);
-    const writes = prepareRequests(rest, "rest writes", planWrite);
+    const writes = createRequestCache(rest, "rest writes", planWrite);
     const handlers = METHODS.map(
       (method) =>
         [

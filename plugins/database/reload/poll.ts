@@ -3,7 +3,7 @@
 import { definePlugin, sql, type Model, type Sql } from "../../../core/index.ts";
 import { untilAborted } from "../../shared/abort.ts";
 import { liveQueriesService } from "../../live/api.ts";
-import { pollSettings } from "../settings.ts";
+import { reloadPollSettings } from "../settings.ts";
 
 const NAME = "reload-poll";
 
@@ -96,7 +96,7 @@ const PATIENCE_MS = 2000;
 /** Checks every few seconds whether the schema has changed, and then reloads the model. @rule R-SC-9 */
 export const reloadPoll = definePlugin({
   name: "reload-poll",
-  settings: pollSettings,
+  settings: reloadPollSettings,
   requires: ["catalog-introspection"],
   apply: (hooks, context) => {
     const intervalMs = context.options.dbSchemaPollInterval * 1000;

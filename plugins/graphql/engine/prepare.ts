@@ -37,7 +37,7 @@ import { planOperation, getRootType, type OperationTemplate } from "../plan/oper
 import type { FindRead, JoinTemplate, StepTemplate } from "../plan/function-field.ts";
 import { createBudget, getMaxBoundLength, type Planner } from "../plan/planner.ts";
 import { planRow } from "../plan/row-selection.ts";
-import type { Caller, Schemas } from "../types/schema.ts";
+import type { SchemaCaller, Schemas } from "../types/schema.ts";
 import type { GqlVariant } from "../field-types.ts";
 import type { RoleSchema } from "../types/role-schema.ts";
 import { checkGqlDocumentHook } from "../api.ts";
@@ -57,7 +57,7 @@ interface CheckedDocument {
   readonly length: number;
 }
 
-interface DocumentSource extends Caller {
+interface DocumentSource extends SchemaCaller {
   readonly text: string;
   readonly operationName: string | undefined;
 }

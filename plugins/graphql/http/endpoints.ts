@@ -19,7 +19,7 @@ import { graphqlService } from "../api.ts";
 import { isPlainObject } from "../values/leaf.ts";
 import { credentialRules } from "../credential-rules.ts";
 import { endpointNotFound, methodNotAllowed, parseFailed, variableUnexpected, variablesTooLarge } from "../errors.ts";
-import { buildJsonAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
+import { buildGqlAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
 import { createRequestRunner, DATA_ONLY } from "./long-answers.ts";
 import type { GqlEngine } from "../operations.ts";
 
@@ -107,7 +107,7 @@ const encodeEndpointError = (engine: GqlEngine, exchange: AnyExchange, error: un
   const { path, code, ...otherExtensions } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
   const headers = error instanceof RelApiError ? error.headers : [];
-  return buildJsonAnswer(
+  return buildGqlAnswer(
     exchange,
     status,
     JSON.stringify({ path, error: first?.message, code, ...otherExtensions }),
@@ -164,7 +164,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
           access: method === "GET" || method === "HEAD" ? "read only" : undefined,
         },
       );
-      return await runner.answer(exchange, buildJsonAnswer(exchange, 200, undefined), result);
+      return await runner.answer(exchange, buildGqlAnswer(exchange, 200, undefined), result);
     } catch (error) {
       return encodeEndpointError(engine, exchange, error);
     }
@@ -179,7 +179,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     encodeError: (error, exchange) =>
       // This surface is the last one, so no surface serves the path.
       error.code === "path-not-found"
-        ? buildJsonAnswer(exchange, 404, NOT_FOUND)
+        ? buildGqlAnswer(exchange, 404, NOT_FOUND)
         : encodeEndpointError(getEngine(), exchange, error),
     exposedHeaders: ["x-request-id"],
   };

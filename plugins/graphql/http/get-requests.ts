@@ -13,7 +13,7 @@ import {
 } from "../../../core/index.ts";
 import { graphqlService } from "../api.ts";
 import { credentialRules } from "../credential-rules.ts";
-import { buildJsonAnswer, chooseStatus } from "./http.ts";
+import { buildGqlAnswer, chooseStatus } from "./http.ts";
 import { negotiateErrorForm, isMalformed, negotiateForm, rejectInvalidExtensions } from "./response-form.ts";
 import { createRequestRunner, DATA_MEMBER } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "../operations.ts";
@@ -65,15 +65,15 @@ const createSurface = (context: PluginContext): Surface => {
       isRead = true;
       exchange.endPhase("parse");
       const result = await runner.run(exchange, request, { access: "read only" });
-      return await runner.answer(exchange, buildJsonAnswer(exchange, 200, undefined, PRIVATE_HEADERS, form), result);
+      return await runner.answer(exchange, buildGqlAnswer(exchange, 200, undefined, PRIVATE_HEADERS, form), result);
     } catch (error) {
       const encodedErrors = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encodedErrors.code;
       const form = negotiateErrorForm(exchange, isStrict);
       if (error instanceof RelApiError && error.status === 405)
-        return buildJsonAnswer(exchange, 405, encodedErrors.body, [...error.headers, ...PRIVATE_HEADERS], form);
+        return buildGqlAnswer(exchange, 405, encodedErrors.body, [...error.headers, ...PRIVATE_HEADERS], form);
       const status = chooseStatus(exchange, encodedErrors, form, !isRead && isMalformed(error));
-      return buildJsonAnswer(exchange, status, encodedErrors.body, PRIVATE_HEADERS, form);
+      return buildGqlAnswer(exchange, status, encodedErrors.body, PRIVATE_HEADERS, form);
     }
   };
 
@@ -87,7 +87,7 @@ const createSurface = (context: PluginContext): Surface => {
     encodeError: (error, exchange) => {
       const encodedErrors = getEngine().encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);
-      return buildJsonAnswer(
+      return buildGqlAnswer(
         exchange,
         chooseStatus(exchange, encodedErrors, form),
         encodedErrors.body,

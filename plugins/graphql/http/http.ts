@@ -65,7 +65,7 @@ const buildRequestIdHeader = (exchange: AnyExchange): readonly [string, string] 
 ];
 
 /** Builds an answer with a JSON body, and with the id of the request. */
-export const buildJsonAnswer = (
+export const buildGqlAnswer = (
   exchange: AnyExchange,
   status: number,
   body: string | Uint8Array | undefined,
@@ -140,8 +140,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       (request) => answerBatchEntry(exchange, request, requests.length),
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
-    if ("body" in batch) return compressAnswer(exchange, buildJsonAnswer(exchange, 200, batch.body));
-    const { status, headers } = buildJsonAnswer(exchange, 200, "");
+    if ("body" in batch) return compressAnswer(exchange, buildGqlAnswer(exchange, 200, batch.body));
+    const { status, headers } = buildGqlAnswer(exchange, 200, "");
     return { status, headers, stream: batch.write };
   };
 
@@ -158,7 +158,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       const encodedErrors = encodeFailure(exchange, error);
       const errorForm = negotiateErrorForm(exchange, isStrict);
       const status = chooseStatus(exchange, encodedErrors, errorForm, isMalformed(error));
-      return compressAnswer(exchange, buildJsonAnswer(exchange, status, encodedErrors.body, [], errorForm));
+      return compressAnswer(exchange, buildGqlAnswer(exchange, status, encodedErrors.body, [], errorForm));
     }
     exchange.endPhase("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
@@ -172,7 +172,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       raw: postRequest,
       context: undefined,
     });
-    const completeAnswer = buildJsonAnswer(exchange, status, errors ?? undefined, [], form);
+    const completeAnswer = buildGqlAnswer(exchange, status, errors ?? undefined, [], form);
     return postRequest.result === undefined
       ? compressAnswer(exchange, completeAnswer)
       : runner.answer(exchange, completeAnswer, postRequest.result);
@@ -215,8 +215,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       };
     }
     if (isRead(method) && HEALTH_PATHS.includes(path)) return checkHealth(exchange.query);
-    if (isRead(method) && path === "/v1/version") return buildJsonAnswer(exchange, 200, version);
-    return buildJsonAnswer(exchange, 404, NOT_FOUND);
+    if (isRead(method) && path === "/v1/version") return buildGqlAnswer(exchange, 200, version);
+    return buildGqlAnswer(exchange, 404, NOT_FOUND);
   };
 
   return {
@@ -227,10 +227,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     handle: handlePost,
     encodeError: (error: CoreError, exchange) => {
       // This surface is the last one, so no surface serves the path.
-      if (error.code === "path-not-found") return buildJsonAnswer(exchange, 404, NOT_FOUND);
+      if (error.code === "path-not-found") return buildGqlAnswer(exchange, 404, NOT_FOUND);
       const encodedErrors = encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);
-      return buildJsonAnswer(
+      return buildGqlAnswer(
         exchange,
         chooseStatus(exchange, encodedErrors, form),
         encodedErrors.body,

@@ -128,7 +128,7 @@ export const planForward = (
   };
 };
 
-export const checkCount = <Result>(rows: readonly unknown[], results: readonly Result[]): readonly Result[] => {
+export const checkResultCount = <Result>(rows: readonly unknown[], results: readonly Result[]): readonly Result[] => {
   if (Array.isArray(results) && results.length === rows.length) return results;
   throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
 };
@@ -162,7 +162,10 @@ export const planDelegateLoad = (
       path,
       key: JSON.stringify([origin, path, text, writeJson(readVariables(values, documentParts.variables))]),
       run: async (rows, context, followUp) => {
-        const texts = checkCount(rows, await delegate.load(rows, { ...context, document, variables: sentVariables }));
+        const texts = checkResultCount(
+          rows,
+          await delegate.load(rows, { ...context, document, variables: sentVariables }),
+        );
         return links === undefined ? texts : links.complete(texts, values, followUp, findRead);
       },
     };

@@ -2,6 +2,6 @@
 import { sql, type PlanFunction } from "../../../core/index.ts";
 
 /** The function `upper`, which the naming convention applies to enum values. @rule G-NAM-8 */
-export const graphqlFunctions: readonly PlanFunction[] = [
+export const gqlPlanFunctions: readonly PlanFunction[] = [
   { name: "upper", compile: (argument) => sql`pg_catalog.upper(${argument})` },
 ];

@@ -5,7 +5,7 @@ import { writeJson } from "../values/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { computeArguments, planFunctionField } from "./call.ts";
-import { checkCount, planDelegateLoad } from "./forward.ts";
+import { checkResultCount, planDelegateLoad } from "./forward.ts";
 import type { LoadTemplate, CustomPartWith, FindRead, StepLoads } from "./function-field.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 
@@ -30,7 +30,7 @@ export const planLoad = (planner: Planner, selectedField: SelectedField, part: C
       // The selection contains only JSON.
       key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]),
       run: async (rows, context) =>
-        checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map((result) =>
+        checkResultCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map((result) =>
           field.text(result),
         ),
     };

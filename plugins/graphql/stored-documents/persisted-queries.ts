@@ -49,7 +49,7 @@ const parseHash = (request: JsonObject): string | undefined => {
   return hash.toLowerCase();
 };
 
-export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const hashDocument = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Finds persisted queries. Texts above the size limit are rejected later, so they are not hashed. All roles share the
  *  texts, because each text is checked for the role like any document. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
@@ -74,7 +74,7 @@ export const persistedQueries = definePlugin({
       }
       const { query } = request;
       if (typeof query !== "string" || query.length > context.options.maxDocumentBytes) return undefined;
-      if (hashText(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
+      if (hashDocument(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
       documents.getAndCommit({ hash, text: query });
       return query;
     });

@@ -14,7 +14,7 @@ import {
 import { getMetadataFacts, type MetadataQueries } from "../../metadata/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook } from "../api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "../errors.ts";
-import { getSentHash, hashText } from "./persisted-queries.ts";
+import { getSentHash, hashDocument } from "./persisted-queries.ts";
 import { hasQuery } from "../http/request.ts";
 import { trustedSettings } from "../settings.ts";
 import { readDocuments } from "./trusted-files.ts";
@@ -55,7 +55,7 @@ const collectDocuments = (
     if (roles === undefined || allowedRoles === true) rolesByDocument.set(form, true);
     else rolesByDocument.set(form, new Set([...(allowedRoles ?? []), ...roles]));
     // Some generators hash the printed document, others the file.
-    for (const variant of [text, text.trim(), print(parse(text))]) textsById.set(hashText(variant), text);
+    for (const variant of [text, text.trim(), print(parse(text))]) textsById.set(hashDocument(variant), text);
   };
   for (const { id, text, location } of folder === undefined ? [] : readDocuments(folder)) {
     add(text, location);

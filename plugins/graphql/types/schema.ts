@@ -28,11 +28,11 @@ import type { GqlVariant } from "../field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { liveQueriesService } from "../../live/api.ts";
 
-export interface Caller extends SessionSource {
+export interface SchemaCaller extends SessionSource {
   readonly model: Model;
 }
 
-const MODEL = defineCacheQuestion("model", ({ model }: Pick<Caller, "model">) => model);
+const MODEL = defineCacheQuestion("model", ({ model }: Pick<SchemaCaller, "model">) => model);
 
 interface ModelNames {
   readonly catalog: Catalog;
@@ -44,7 +44,7 @@ interface ModelNames {
 const BYTES_PER_TABLE = 4000;
 const BYTES_PER_ROLE = 100_000;
 
-export type Schemas = Cache<Caller, RoleSchema>;
+export type Schemas = Cache<SchemaCaller, RoleSchema>;
 
 /** Returns the cache key of a role's access to a model. */
 const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
@@ -195,7 +195,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
 
   const schemas = context.caches.create({
     name: buildCacheName("graphql schemas"),
-    make: (ask: Ask<Caller>): PreparableSchema => {
+    make: (ask: Ask<SchemaCaller>): PreparableSchema => {
       const model = ask(MODEL);
       const session = observeSession(ask);
       const key = encodeAccessKey(session);

@@ -3,7 +3,7 @@
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/sql/fragment.ts";
 import { watchChangesHook, type ReportChange, type Interest } from "../api.ts";
-import { pollSettings } from "../settings.ts";
+import { pollChangesSettings } from "../settings.ts";
 
 interface WatchedInterest {
   readonly isOpenEnded: boolean;
@@ -13,7 +13,7 @@ interface WatchedInterest {
 /** Detects changes by polling the database. */
 export const pollChanges = definePlugin({
   name: "poll-changes",
-  settings: pollSettings,
+  settings: pollChangesSettings,
   requires: ["live-queries"],
   apply: (_hooks, context) => {
     const watch = createPoll(context);

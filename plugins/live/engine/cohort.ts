@@ -6,7 +6,7 @@ import type { IndexEntry } from "../changes/change-index.ts";
 import type { Limiter, RunSpeed } from "./limiter.ts";
 import { isUnavailable, isSharedFailure, isStatementTimeout } from "./failures.ts";
 import { createSlowQueue, type RunHistory, type RunSpeedMeter } from "./run-speed.ts";
-import { hashText, SharingEndedError, type CohortProperties, type Runnable, type Runner } from "./runner.ts";
+import { hashResult, SharingEndedError, type CohortProperties, type Runnable, type Runner } from "./runner.ts";
 
 /** The open events of a subscription. */
 export interface EventStream {
@@ -181,7 +181,7 @@ export const createCohort = ({
     for (const subscription of entry.subscriptions) {
       if (subscription.stage === "waiting" || (isForNewAlone && subscription.lastHash !== undefined)) continue;
       const text = subscription.source.encodeError(error);
-      const hash = `error ${hashText(text)}`;
+      const hash = `error ${hashResult(text)}`;
       subscription.stage = "served";
       if (subscription.lastHash === hash) continue;
       subscription.lastHash = hash;

@@ -22,7 +22,7 @@ import { deriveConditions, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
 import { createRunSpeedMeter } from "./run-speed.ts";
 import { isMultiplexable, listSubscriberSlots } from "./multiplex.ts";
-import { hashText, createRunner } from "./runner.ts";
+import { hashResult, createRunner } from "./runner.ts";
 import {
   liveQueriesService,
   liveRunEndedSignal,
@@ -230,7 +230,7 @@ const createLiveQueries = (
     if (query.programs.length === 0) {
       // A query without programs depends only on the types, so its first result is the last.
       const text = query.assemble([]);
-      const hash = hashText(text);
+      const hash = hashResult(text);
       if (subscription.lastHash === hash) return;
       subscription.lastHash = hash;
       return queueMicrotask(() => {

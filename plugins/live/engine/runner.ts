@@ -58,7 +58,7 @@ export interface Runner {
 /** Thrown if callers may no longer share the statement. The results of the run are discarded. @rule G-SUB-11 */
 export class SharingEndedError extends Error {}
 
-export const hashText = (text: string): string => createHash("sha1").update(text).digest("base64url");
+export const hashResult = (text: string): string => createHash("sha1").update(text).digest("base64url");
 
 const buildResultText = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
   query.complete === undefined ? query.assemble(bodies) : query.complete(bodies);
@@ -178,7 +178,7 @@ export const createRunner = (context: PluginContext): Runner => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
-      // The hash comes from the statement or from `hashText`, so it needs no escaping.
+      // The hash comes from the statement or from `hashResult`, so it needs no escaping.
       rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
     });
     rows += "]";
@@ -239,7 +239,7 @@ export const createRunner = (context: PluginContext): Runner => {
     const rows: readonly ResultRow[] = await context.execute(buildExecution(properties, query));
     const bodies = rows.map((row) => row["body"] ?? null);
     const text = query.assemble(bodies);
-    const newHash = hashText(text);
+    const newHash = hashResult(text);
     return newHash === hash
       ? undefined
       : { hash: newHash, text: (await query.complete?.(bodies)) ?? text, isError: false };

@@ -25,7 +25,7 @@ export interface Description {
 }
 
 /** A JSON object. Undefined members are not written. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type OpenapiObject = Readonly<Record<string, unknown>>;
 
 /** Yields the members of a JSON object. An undefined item marks a point at which other work may run. */
 export type MemberGenerator = Generator<readonly [string, unknown] | undefined, void, void>;
@@ -41,10 +41,10 @@ export const splitComment = (
 };
 
 export const buildObjectSchema = (
-  properties: readonly (readonly [string, JsonObject])[],
+  properties: readonly (readonly [string, OpenapiObject])[],
   requiredNames: readonly string[],
   description?: string,
-): JsonObject => ({
+): OpenapiObject => ({
   type: "object",
   description,
   required: requiredNames.length === 0 ? undefined : requiredNames,
@@ -91,9 +91,9 @@ const findDescribedRoutines = ({ model, schema, visibility, isLeftOut }: Descrip
 /** Returns the path with the operations that plugins serve, or undefined if plugins serve no operation. */
 const buildPath = (
   path: string,
-  operations: JsonObject,
+  operations: OpenapiObject,
   methods: ReadonlyMap<string, unknown>,
-): readonly [string, JsonObject] | undefined => {
+): readonly [string, OpenapiObject] | undefined => {
   const servedOperations = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
   return servedOperations.length === 0 ? undefined : [path, Object.fromEntries(servedOperations)];
 };
@@ -102,7 +102,7 @@ const buildPath = (
 export const buildRelationPaths = function* (
   { model, findMethods }: Description,
   relations: readonly Relation[],
-  buildOperations: (relation: Relation) => JsonObject,
+  buildOperations: (relation: Relation) => OpenapiObject,
 ): MemberGenerator {
   for (const relation of relations)
     yield buildPath(
@@ -132,7 +132,7 @@ const buildCall = (routine: Routine): DescribedCall => {
 /** Yields the paths of functions. A volatile function, which may write, has only POST. */
 export const buildRoutinePaths = function* (
   description: Description,
-  buildOperations: (call: DescribedCall) => { readonly get: JsonObject; readonly post: JsonObject },
+  buildOperations: (call: DescribedCall) => { readonly get: OpenapiObject; readonly post: OpenapiObject },
 ): MemberGenerator {
   const { model, findMethods } = description;
   for (const routine of findDescribedRoutines(description)) {

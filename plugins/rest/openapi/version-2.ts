@@ -18,7 +18,7 @@ import {
   splitComment,
   type DescribedCall,
   type Description,
-  type JsonObject,
+  type OpenapiObject,
   type MemberGenerator,
 } from "./description.ts";
 import { DocumentMembers } from "./sliced-text.ts";
@@ -37,11 +37,11 @@ const JSON_TYPES = [
 ];
 const ROW_TYPES = [...JSON_TYPES, "text/csv"];
 
-const DEFAULT_INFO: JsonObject = { title: "relapi", description: "REST API of a PostgreSQL schema" };
+const DEFAULT_INFO: OpenapiObject = { title: "relapi", description: "REST API of a PostgreSQL schema" };
 
 const escapeReference = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
-const parameterReference = (name: string): JsonObject => ({ $ref: `#/parameters/${escapeReference(name)}` });
-const definitionReference = (name: string): JsonObject => ({ $ref: `#/definitions/${escapeReference(name)}` });
+const parameterReference = (name: string): OpenapiObject => ({ $ref: `#/parameters/${escapeReference(name)}` });
+const definitionReference = (name: string): OpenapiObject => ({ $ref: `#/definitions/${escapeReference(name)}` });
 
 /** Builds the members of the document. @rule R-OAS-1 R-OAS-2 R-OAS-3 */
 export const buildVersion2 = (description: Description, address: DocumentAddress): DocumentMembers =>
@@ -82,7 +82,7 @@ const writeDocumentMembers = function* (description: Description, address: Docum
   yield ["parameters", new DocumentMembers(buildParameters())];
 };
 
-const SECURITY: JsonObject = {
+const SECURITY: OpenapiObject = {
   security: [{ JWT: [] }],
   securityDefinitions: {
     JWT: {
@@ -94,7 +94,7 @@ const SECURITY: JsonObject = {
   },
 };
 
-const ROOT_PATH: JsonObject = {
+const ROOT_PATH: OpenapiObject = {
   get: {
     tags: ["Introspection"],
     summary: "OpenAPI description (this document)",
@@ -103,7 +103,11 @@ const ROOT_PATH: JsonObject = {
   },
 };
 
-const buildParameter = (location: "query" | "header", name: string, description: string | undefined): JsonObject => ({
+const buildParameter = (
+  location: "query" | "header",
+  name: string,
+  description: string | undefined,
+): OpenapiObject => ({
   name,
   description,
   required: false,
@@ -111,10 +115,10 @@ const buildParameter = (location: "query" | "header", name: string, description:
   type: "string",
 });
 
-const buildQueryParameter = (name: string, description: string | undefined): JsonObject =>
+const buildQueryParameter = (name: string, description: string | undefined): OpenapiObject =>
   buildParameter("query", name, description);
 
-const buildPreferParameter = (values?: readonly string[]): JsonObject => ({
+const buildPreferParameter = (values?: readonly string[]): OpenapiObject => ({
   ...buildParameter("header", "Prefer", "Preference"),
   enum: values,
 });
@@ -123,7 +127,7 @@ const RETURNS = ["return=representation", "return=minimal", "return=none"];
 
 const PAGINATION = "Limiting and Pagination";
 
-const SHARED_PARAMETERS: JsonObject = {
+const SHARED_PARAMETERS: OpenapiObject = {
   preferParams: buildPreferParameter(),
   preferReturn: buildPreferParameter(RETURNS),
   preferCount: buildPreferParameter(["count=none"]),
@@ -139,7 +143,7 @@ const SHARED_PARAMETERS: JsonObject = {
 
 const buildFilterName = (relation: Relation, column: string): string => `rowFilter.${relation.name}.${column}`;
 
-const buildRelationParameters = (relation: Relation): readonly (readonly [string, JsonObject])[] => [
+const buildRelationParameters = (relation: Relation): readonly (readonly [string, OpenapiObject])[] => [
   [
     `body.${relation.name}`,
     {
@@ -150,14 +154,14 @@ const buildRelationParameters = (relation: Relation): readonly (readonly [string
       schema: definitionReference(relation.name),
     },
   ],
-  ...relation.columns.map((column): readonly [string, JsonObject] => [
+  ...relation.columns.map((column): readonly [string, OpenapiObject] => [
     buildFilterName(relation, column.name),
     buildQueryParameter(buildFilterParameterName(column.name), column.comment),
   ]),
 ];
 
-const buildRelationOperations = (relation: Relation): JsonObject => {
-  const buildOperation = (parameters: readonly string[], responses: JsonObject): JsonObject => ({
+const buildRelationOperations = (relation: Relation): OpenapiObject => {
+  const buildOperation = (parameters: readonly string[], responses: OpenapiObject): OpenapiObject => ({
     tags: [relation.name],
     ...splitComment(relation.comment),
     parameters: parameters.map(parameterReference),
@@ -183,8 +187,8 @@ const buildRelationOperations = (relation: Relation): JsonObject => {
 const buildRoutineOperations = (
   { model }: Description,
   { routine, parameters, requiredNames }: DescribedCall,
-): { readonly get: JsonObject; readonly post: JsonObject } => {
-  const buildOperation = (parameters: readonly JsonObject[]): JsonObject => ({
+): { readonly get: OpenapiObject; readonly post: OpenapiObject } => {
+  const buildOperation = (parameters: readonly OpenapiObject[]): OpenapiObject => ({
     tags: [`(rpc) ${routine.name}`],
     ...splitComment(routine.comment),
     produces: JSON_TYPES,
@@ -257,7 +261,7 @@ const buildProperty = (
   relation: Relation,
   column: Column,
   visibility: Visibility | undefined,
-): JsonObject => {
+): OpenapiObject => {
   const schema = buildColumnSchema(model, column);
   return {
     ...schema,
@@ -268,7 +272,7 @@ const buildProperty = (
 };
 
 /** Builds the schema of the rows of a relation. @rule R-OAS-3 R-OAS-5 */
-const buildRelationDefinition = (model: Model, relation: Relation, visibility: Visibility | undefined): JsonObject =>
+const buildRelationDefinition = (model: Model, relation: Relation, visibility: Visibility | undefined): OpenapiObject =>
   buildObjectSchema(
     relation.columns.map((column) => [column.name, buildProperty(model, relation, column, visibility)]),
     relation.columns.filter((column) => column.notNull).map((column) => column.name),

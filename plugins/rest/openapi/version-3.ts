@@ -10,7 +10,7 @@ import {
   splitComment,
   type DescribedCall,
   type Description,
-  type JsonObject,
+  type OpenapiObject,
   type MemberGenerator,
 } from "./description.ts";
 import { DocumentMembers } from "./sliced-text.ts";
@@ -55,22 +55,22 @@ const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, stri
 };
 
 /** Makes a schema such as `{type: "string"}` nullable. */
-const makeNullable = ({ type, enum: labels, ...otherKeywords }: TypeSchema): JsonObject => ({
+const makeNullable = ({ type, enum: labels, ...otherKeywords }: TypeSchema): OpenapiObject => ({
   ...otherKeywords,
   type: type && [type, "null"],
   enum: labels && [...labels, null],
 });
 
-const schemaReference = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
-const parameterReference = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` });
-const buildListSchema = (items: JsonObject): JsonObject => ({ type: "array", items });
-const buildJsonContent = (schema: JsonObject): JsonObject => ({ content: { "application/json": { schema } } });
+const schemaReference = (name: string): OpenapiObject => ({ $ref: `#/components/schemas/${name}` });
+const parameterReference = (name: string): OpenapiObject => ({ $ref: `#/components/parameters/${name}` });
+const buildListSchema = (items: OpenapiObject): OpenapiObject => ({ type: "array", items });
+const buildJsonContent = (schema: OpenapiObject): OpenapiObject => ({ content: { "application/json": { schema } } });
 
 const buildQueryParameter = (
   name: string,
   description: string,
-  schema: JsonObject = { type: "string" },
-): JsonObject => ({
+  schema: OpenapiObject = { type: "string" },
+): OpenapiObject => ({
   name,
   in: "query",
   description,
@@ -79,7 +79,7 @@ const buildQueryParameter = (
 
 const COUNT = { type: "integer", minimum: 0 };
 
-const SHARED_PARAMETERS: JsonObject = {
+const SHARED_PARAMETERS: OpenapiObject = {
   select: buildQueryParameter("select", "The returned columns and related rows: `id,title,artist(name)`"),
   order: buildQueryParameter("order", "The order of the rows: `year.desc,title.asc.nullslast`"),
   limit: buildQueryParameter("limit", "The maximum number of rows", COUNT),
@@ -97,7 +97,7 @@ const SHARED_PARAMETERS: JsonObject = {
 };
 
 /** Returns the parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
-const buildPreferParameter = (examples: readonly string[]): JsonObject => ({
+const buildPreferParameter = (examples: readonly string[]): OpenapiObject => ({
   name: "Prefer",
   in: "header",
   description: [...examples, "return=representation", "count=exact", "resolution=merge-duplicates"]
@@ -107,7 +107,7 @@ const buildPreferParameter = (examples: readonly string[]): JsonObject => ({
   schema: { type: "string" },
 });
 
-const ERROR: JsonObject = {
+const ERROR: OpenapiObject = {
   type: "object",
   required: ["code", "message"],
   properties: {
@@ -118,7 +118,7 @@ const ERROR: JsonObject = {
   },
 };
 
-const buildResponse = (schema: JsonObject, description: string): JsonObject => ({
+const buildResponse = (schema: OpenapiObject, description: string): OpenapiObject => ({
   description,
   ...buildJsonContent(schema),
 });
@@ -126,9 +126,9 @@ const buildResponse = (schema: JsonObject, description: string): JsonObject => (
 const buildOperation = (
   tag: string,
   comment: string | undefined,
-  request: JsonObject,
-  responses: JsonObject,
-): JsonObject => ({
+  request: OpenapiObject,
+  responses: OpenapiObject,
+): OpenapiObject => ({
   tags: [tag],
   summary: splitComment(comment).summary,
   ...request,
@@ -140,7 +140,7 @@ const buildOperation = (
 const buildEmbedProperties = (
   { description: { model }, components }: Writer,
   relation: Relation,
-): readonly (readonly [string, JsonObject])[] => {
+): readonly (readonly [string, OpenapiObject])[] => {
   const columnNames = new Set(relation.columns.map(({ name }) => name));
   const byTarget = new Map<string, (typeof relation.relationships)[number][]>();
   for (const relationship of relation.relationships) {
@@ -164,10 +164,10 @@ const buildEmbedProperties = (
 
 const findComponentName = ({ components }: Writer, { name }: Relation): string => components.get(name) ?? name;
 
-const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly [string, JsonObject])[] => {
+const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly [string, OpenapiObject])[] => {
   const { model } = writer.description;
   const name = findComponentName(writer, relation);
-  const buildProperty = (column: Column): readonly [string, JsonObject] => {
+  const buildProperty = (column: Column): readonly [string, OpenapiObject] => {
     const schema = buildColumnSchema(model, column);
     return [column.name, { ...(column.notNull ? schema : makeNullable(schema)), description: column.comment }];
   };
@@ -190,13 +190,17 @@ const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly
   ];
 };
 
-const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject => {
+const buildRelationOperations = (writer: Writer, relation: Relation): OpenapiObject => {
   const name = findComponentName(writer, relation);
   const rows = buildListSchema(schemaReference(name));
   const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
   const addedParameters = Object.keys(writer.additions.readParameters).filter((parameter) => !isColumn(parameter));
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
-  const buildRelationOperation = (names: readonly string[], responses: JsonObject, body?: JsonObject): JsonObject => {
+  const buildRelationOperation = (
+    names: readonly string[],
+    responses: OpenapiObject,
+    body?: OpenapiObject,
+  ): OpenapiObject => {
     const requestBody = body && { required: true, ...buildJsonContent(body) };
     return buildOperation(
       relation.name,
@@ -229,7 +233,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   };
 };
 
-const buildReturnSchema = ({ description: { model }, components }: Writer, { returns }: Routine): JsonObject => {
+const buildReturnSchema = ({ description: { model }, components }: Writer, { returns }: Routine): OpenapiObject => {
   const { kind, isSet, relation, columns, type } = returns;
   if (kind === "void") return { type: "null" };
   const component = relation && components.get(relation.name);
@@ -250,13 +254,13 @@ const buildReturnSchema = ({ description: { model }, components }: Writer, { ret
 const buildRoutineOperations = (
   writer: Writer,
   { routine, takesBody, parameters, requiredNames }: DescribedCall,
-): { readonly get: JsonObject; readonly post: JsonObject } => {
+): { readonly get: OpenapiObject; readonly post: OpenapiObject } => {
   const { model } = writer.description;
-  const buildRoutineOperation = (request: JsonObject): JsonObject =>
+  const buildRoutineOperation = (request: OpenapiObject): OpenapiObject =>
     buildOperation(`(rpc) ${routine.name}`, routine.comment, request, {
       200: buildResponse(buildReturnSchema(writer, routine), "The result of the function"),
     });
-  const properties = parameters.map((parameter): [string, JsonObject] => [
+  const properties = parameters.map((parameter): [string, OpenapiObject] => [
     parameter.name,
     makeNullable(buildParameterSchema(model, parameter)),
   ]);

@@ -26,7 +26,7 @@ import { chooseMedia, buildHeadEnvelope } from "./media.ts";
 import { chooseRoutine, isCallable, takesBodyAsArgument } from "./overload.ts";
 import type { PlanInput } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
-import { findRelationship } from "./relationship.ts";
+import { resolveRelationship } from "./relationship.ts";
 import { resolveRead } from "./resolve-select.ts";
 
 export interface PlannedCall extends PlannedRequest {
@@ -273,7 +273,7 @@ const VALUE_COLUMN = "pgrst_scalar";
 const rejectNames = ({ rest, model, schema, name, query }: PlanInput, isVoid: boolean): void => {
   const { filters, orders, logic, select } = query;
   const embed = select?.find((item) => item.kind === "embed");
-  if (embed !== undefined) findRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
+  if (embed !== undefined) resolveRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
   const field = select?.find((item) => item.kind === "field" && item.field.name !== VALUE_COLUMN);
   const selectedName = field?.kind === "field" ? field.field.name : undefined;
   const columnName =

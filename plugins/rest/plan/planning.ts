@@ -104,7 +104,7 @@ const createPlanInput = (parsedRequest: ParsedRequest, ask: Ask<RequestSource>):
 const BYTES_PER_CHARACTER = 60;
 
 /** Caches the requests of a handler. @rule R-CAC-1 */
-export const prepareRequests = <Planned extends PlannedRequest>(
+export const createRequestCache = <Planned extends PlannedRequest>(
   rest: RestSurface,
   name: string,
   plan: (planInput: PlanInput) => Planned,

@@ -27,7 +27,7 @@ export interface RelationshipSearch {
  * Returns the single relationship that an embed names. @throws RelApiError `relationship-not-found`,
  * `relationship-ambiguous` @rule R-EMB-1 R-EMB-2
  */
-export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
+export const resolveRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
   const { rest, model, schema, source, sourceName } = search;
   const usable =
     source === undefined || source.schema !== schema

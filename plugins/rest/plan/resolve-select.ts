@@ -50,7 +50,7 @@ import {
 } from "./query-levels.ts";
 import { buildOrder, orderGroups } from "./order.ts";
 import type { PlanInput } from "./planning.ts";
-import { findRelationship, type RelationshipSearch } from "./relationship.ts";
+import { resolveRelationship, type RelationshipSearch } from "./relationship.ts";
 
 interface ReadContext {
   readonly rest: RestSurface;
@@ -176,7 +176,7 @@ const resolveLevel = (node: QueryNode, search: RelationshipSearch, depth = 0): Q
 });
 
 const resolveEmbed = (node: QueryNode, embed: SelectEmbed, search: RelationshipSearch, depth: number): EmbedLevel => {
-  const relationship = findRelationship(search, embed);
+  const relationship = resolveRelationship(search, embed);
   const target = findRelation(search.model, relationship.target);
   const level = resolveLevel(node, { ...search, source: target, sourceName: relationship.target.name }, depth);
   return { ...level, embed, id: getTargetName(embed), relationship };

@@ -12,7 +12,7 @@ import {
   skipBlanks,
   type LexFailure,
   type LexerInput,
-  type Token,
+  type ScannedToken,
 } from "./lex.ts";
 
 /** An operator expression without its field. */
@@ -39,7 +39,7 @@ export const parseOptionalOperation = (grammar: Grammar, value: string): Operati
   return isFailure(result) ? undefined : result.value;
 };
 
-type ScanValue = (text: string, at: number) => Token<string> | LexFailure;
+type ScanValue = (text: string, at: number) => ScannedToken<string> | LexFailure;
 
 /** Scans a value up to the end of the text, including quotes. @rule R-LEX-5 */
 const scanPlainValue: ScanValue = (text, at) => ({ value: text.slice(at), end: text.length });
@@ -57,7 +57,7 @@ export const scanTreeValue: ScanValue = (text, at) => {
 };
 
 /** Scans a quoted value that ends where its element ends. @rule R-LEX-3 */
-const scanQuotedElement = (text: string, at: number): Token<string> | undefined => {
+const scanQuotedElement = (text: string, at: number): ScannedToken<string> | undefined => {
   if (text[at] !== '"') return undefined;
   const quotedToken = scanQuoted(text, at);
   return isFailure(quotedToken) || (text[quotedToken.end] !== "," && text[quotedToken.end] !== ")")
@@ -78,7 +78,7 @@ export const scanOperation = (
   text: string,
   start: number,
   scanValue: ScanValue,
-): Token<Operation> | LexFailure => {
+): ScannedToken<Operation> | LexFailure => {
   const isNegated = text.startsWith("not.", start);
   const at = isNegated ? start + 4 : start;
   const operator = findOperator(grammar, text, at);
@@ -121,7 +121,7 @@ type Suffix = Pick<Condition, "quantifier" | "option">;
 const LANGUAGE = /[\p{L}0-9_]*/uy;
 
 /** Scans `.`, `(any).` or `(english).` and returns the position of the operand. @rule R-FLT-6 */
-const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): Token<Suffix> | LexFailure => {
+const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): ScannedToken<Suffix> | LexFailure => {
   if (text[at] === ".") return { value: {}, end: at + 1 };
   if (text[at] !== "(") return { at, expecting: [OPERATOR] };
   if (specs.some((spec) => spec.isQuantifiable === true)) return scanQuantifier(text, at + 1);
@@ -136,13 +136,13 @@ const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): T
   return { at, expecting: [OPERATOR] };
 };
 
-const scanQuantifier = (text: string, at: number): Token<Suffix> | LexFailure => {
+const scanQuantifier = (text: string, at: number): ScannedToken<Suffix> | LexFailure => {
   for (const quantifier of ["any", "all"] as const)
     if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
   return { at, expecting: [OPERATOR], shownAt: findMismatch(text, at, "any") };
 };
 
-const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | LexFailure => {
+const closeSuffix = (text: string, at: number, suffix: Suffix): ScannedToken<Suffix> | LexFailure => {
   if (text[at] !== ")") return { at, expecting: [OPERATOR] };
   return text[at + 1] === "." ? { value: suffix, end: at + 2 } : { at: at + 1, expecting: [OPERATOR] };
 };
@@ -154,7 +154,7 @@ const scanOperand = (
   at: number,
   specs: readonly OperatorSpec[],
   scanValue: ScanValue,
-): Token<ConditionOperand> | LexFailure => {
+): ScannedToken<ConditionOperand> | LexFailure => {
   const [spec] = specs;
   if (spec?.operand === "keyword") return scanKeyword(text, at, spec.keywords ?? []);
   if (spec?.operand === "list") {
@@ -173,7 +173,11 @@ const scanOperand = (
  * Scans one of the keywords in any letter case. An error is reported at the first character that matches no keyword.
  * @rule R-FLT-8 R-LEX-12
  */
-const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | LexFailure => {
+const scanKeyword = (
+  text: string,
+  at: number,
+  keywords: readonly string[],
+): ScannedToken<ConditionOperand> | LexFailure => {
   let longest: string | undefined;
   let furthestPosition = at;
   for (const keyword of keywords) {
@@ -187,7 +191,7 @@ const scanKeyword = (text: string, at: number, keywords: readonly string[]): Tok
 };
 
 /** Scans a list: `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */
-const scanList = (text: string, start: number): Token<readonly string[]> | LexFailure => {
+const scanList = (text: string, start: number): ScannedToken<readonly string[]> | LexFailure => {
   const at = skipBlanks(text, start);
   if (text[at] !== "(") return { at, expecting: ['"("'] };
   const elements: string[] = [];

@@ -19,7 +19,7 @@ export interface LexFailure {
   readonly shownAt?: number;
 }
 
-export interface Token<Value> {
+export interface ScannedToken<Value> {
   readonly value: Value;
   readonly end: number;
 }
@@ -68,8 +68,10 @@ export const buildSyntaxError = (source: LexerInput, failure: LexFailure): RelAp
 };
 
 /** Returns the token or throws the error. */
-export const requireToken = <Value>(source: LexerInput, result: Token<Value> | LexFailure): Token<Value> =>
-  isFailure(result) ? throwSyntaxError(source, result) : result;
+export const requireToken = <Value>(
+  source: LexerInput,
+  result: ScannedToken<Value> | LexFailure,
+): ScannedToken<Value> => (isFailure(result) ? throwSyntaxError(source, result) : result);
 
 const listAlternatives = (alternatives: readonly string[]): string => {
   const distinct = [...new Set(alternatives)];
@@ -128,7 +130,7 @@ const findRunEnd = (text: string, at: number): number => {
 export const isNameCharacter = (text: string, at: number): boolean => findRunEnd(text, at) > at;
 
 /** Scans a quoted value: `"a.b"`, `"say \"hi\""`. @rule R-LEX-2 */
-export const scanQuoted = (text: string, at: number): Token<string> | LexFailure => {
+export const scanQuoted = (text: string, at: number): ScannedToken<string> | LexFailure => {
   let value = "";
   for (let i = at + 1; i < text.length; i++) {
     const character = text[i] as string; // the index is below the length
@@ -149,7 +151,7 @@ const RUN_CONTINUATIONS = ['"-"'];
 const NAME_CONTINUATIONS = ["letter", "digit", ...RUN_CONTINUATIONS];
 
 /** Scans a name: `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
-export const scanName = (text: string, at: number): Token<Name> | LexFailure => {
+export const scanName = (text: string, at: number): ScannedToken<Name> | LexFailure => {
   if (text[at] === '"') {
     const quotedToken = scanQuoted(text, at);
     return isFailure(quotedToken)
@@ -179,7 +181,7 @@ const trimSpaces = (text: string): string => {
 /**
  * Scans the type name of a cast. Its alphabet is narrow, because statements contain the name unchanged. @rule R-LEX-7
  */
-export const scanType = (text: string, at: number): Token<string> | LexFailure => {
+export const scanType = (text: string, at: number): ScannedToken<string> | LexFailure => {
   const end = findRunEnd(text, at);
   const value = text.slice(at, end).trim();
   return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
@@ -188,7 +190,7 @@ export const scanType = (text: string, at: number): Token<string> | LexFailure =
 const NO_PATH: readonly JsonPathKey[] = [];
 
 /** Scans a path, which may be empty: `->a->>b`, `->0`, `->"x y"`. @rule R-LEX-6 */
-const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | LexFailure => {
+const scanPath = (text: string, start: number): ScannedToken<readonly JsonPathKey[]> | LexFailure => {
   if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
   const steps: JsonPathKey[] = [];
   let at = start;
@@ -204,7 +206,7 @@ const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | 
 
 type PathOperand = Omit<JsonPathKey, "arrow">;
 
-const scanOperand = (text: string, at: number): Token<PathOperand> | LexFailure => {
+const scanOperand = (text: string, at: number): ScannedToken<PathOperand> | LexFailure => {
   const isSigned = text[at] === "-";
   const digits = isSigned ? at + 1 : at;
   let end = digits;
@@ -228,7 +230,7 @@ const findKeyRunEnd = (text: string, at: number): number => {
   return KEY_RUN.test(text) ? KEY_RUN.lastIndex : at;
 };
 
-const scanKey = (text: string, at: number): Token<PathOperand> | LexFailure => {
+const scanKey = (text: string, at: number): ScannedToken<PathOperand> | LexFailure => {
   let end = findKeyRunEnd(text, at);
   if (end === at) return { at, expecting: KEY };
   while (text[end] === "-" && text[end + 1] !== ">") {
@@ -258,7 +260,7 @@ interface ScannedField {
 const PATH_CONTINUATIONS = ['"->>"', '"->"'];
 
 /** Scans a name and its JSON path. */
-export const scanField = (text: string, at: number): Token<ScannedField> | LexFailure => {
+export const scanField = (text: string, at: number): ScannedToken<ScannedField> | LexFailure => {
   const name = scanName(text, at);
   if (isFailure(name)) return name;
   const path = scanPath(text, name.end);

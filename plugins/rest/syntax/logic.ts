@@ -15,7 +15,7 @@ import {
   skipBlanks,
   type LexFailure,
   type LexerInput,
-  type Token,
+  type ScannedToken,
 } from "./lex.ts";
 
 const NEGATION = "negation operator (not)";
@@ -70,7 +70,7 @@ interface TreeReader {
  * Parses a condition, and only if that fails a group, so that columns may be called `and`, `or` and `not`.
  * @rule R-LOG-6
  */
-const readTree = (reader: TreeReader, start: number, depth: number): Token<LogicTree> => {
+const readTree = (reader: TreeReader, start: number, depth: number): ScannedToken<LogicTree> => {
   const { source } = reader;
   const at = skipBlanks(source.text, start);
   const condition = scanCondition(reader, at);
@@ -100,7 +100,7 @@ const readGroup = (
   isNegated: boolean,
   end: number,
   depth: number,
-): Token<LogicTree> => {
+): ScannedToken<LogicTree> => {
   const {
     source,
     grammar: { limits },
@@ -121,7 +121,7 @@ const readGroup = (
   return { value: { kind, isNegated, members }, end: skipBlanks(source.text, at + 1) };
 };
 
-const scanCondition = ({ grammar, source }: TreeReader, at: number): Token<LogicTree> | LexFailure => {
+const scanCondition = ({ grammar, source }: TreeReader, at: number): ScannedToken<LogicTree> | LexFailure => {
   const { text } = source;
   if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
   const fieldToken = scanField(text, at);

@@ -15,14 +15,14 @@ import {
   skipBlanks,
   type LexFailure,
   type LexerInput,
-  type Token,
+  type ScannedToken,
 } from "./lex.ts";
 
 type OrderGrammar = Pick<Grammar, "limits" | "orderings">;
 
 type Suffix = Pick<OrderTerm, "direction" | "nulls">;
 
-interface SuffixToken extends Token<Suffix> {
+interface SuffixToken extends ScannedToken<Suffix> {
   /** The tokens that could continue the term. */
   readonly continuations: readonly string[];
 }
@@ -58,7 +58,7 @@ const parseOrderTerms = (grammar: OrderGrammar, raw: string): readonly OrderTerm
   }
 };
 
-type TermToken = Token<OrderTerm> & { readonly continuations: readonly string[] };
+type TermToken = ScannedToken<OrderTerm> & { readonly continuations: readonly string[] };
 
 /**
  * Scans `ports(country).desc` or `ports(place.distance(1))`. Text that does not match as a whole is parsed as a plain
@@ -124,7 +124,7 @@ const readOrdering = (
   { orderings }: OrderGrammar,
   source: LexerInput,
   at: number,
-): Token<NonNullable<OrderTerm["ordering"]>> | undefined => {
+): ScannedToken<NonNullable<OrderTerm["ordering"]>> | undefined => {
   const { text } = source;
   // A name before a parenthesis, such as `.distance(`.
   const name = /^\.([A-Za-z_]\w*)\(/.exec(text.slice(at))?.[1];
@@ -145,7 +145,7 @@ const readOrdering = (
 };
 
 /** Scans an operand up to a comma or parenthesis, or in quotes, where a backslash escapes any character. */
-const scanOperand = (text: string, at: number): Token<string> | LexFailure => {
+const scanOperand = (text: string, at: number): ScannedToken<string> | LexFailure => {
   if (text[at] === '"') {
     const quotedToken = scanQuoted(text, at);
     return isFailure(quotedToken) ? { at: quotedToken.at, expecting: ['"\\""'] } : quotedToken;
@@ -173,7 +173,7 @@ const scanSuffix = (text: string, at: number): SuffixToken | LexFailure => {
   return { value: { direction, nulls: nulls.value }, end: nulls.end, continuations: [] };
 };
 
-const scanNulls = (text: string, at: number): Token<"first" | "last"> | undefined => {
+const scanNulls = (text: string, at: number): ScannedToken<"first" | "last"> | undefined => {
   const match = NULLS.find(([word]) => text.startsWith(word, at));
   return match === undefined ? undefined : { value: match[1], end: at + match[0].length };
 };

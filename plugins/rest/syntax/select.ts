@@ -19,7 +19,7 @@ import {
   skipBlanks,
   type LexFailure,
   type LexerInput,
-  type Token,
+  type ScannedToken,
 } from "./lex.ts";
 
 const LIST_END = ['")"', '","', END];
@@ -31,7 +31,7 @@ const AFTER_ALIAS = ['":"', NAME];
 export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =>
   select === undefined || (select.length === 1 && select[0]?.kind === "all");
 
-interface ItemToken extends Token<SelectItem> {
+interface ItemToken extends ScannedToken<SelectItem> {
   /** The tokens that could continue the item. */
   readonly continuations: readonly string[];
 }
@@ -132,7 +132,7 @@ type ItemHead = Pick<SelectEmbed, "name" | "hint" | "join">;
  * Scans `name!hint!inner(` and returns the position after the parenthesis. The first of two hints or two joins applies.
  * @rule R-SEL-10
  */
-const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => {
+const scanHead = (text: string, start: number): ScannedToken<ItemHead> | LexFailure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
   let at = name.end;
@@ -171,7 +171,7 @@ const readPlainEmbed = (reader: SelectReader, at: number, depth: number): ItemTo
   return readEmbed(reader, plain.mode, alias?.value, head, depth);
 };
 
-const scanAlias = (text: string, at: number): Token<string> | undefined => {
+const scanAlias = (text: string, at: number): ScannedToken<string> | undefined => {
   const name = scanName(text, at);
   if (isFailure(name) || text[name.end] !== ":" || text[name.end + 1] === ":") return undefined;
   return { value: name.value.text, end: skipBlanks(text, name.end + 1) };
@@ -181,7 +181,7 @@ const readEmbed = (
   reader: SelectReader,
   mode: string,
   alias: string | undefined,
-  head: Token<ItemHead>,
+  head: ScannedToken<ItemHead>,
   depth: number,
 ): ItemToken => {
   const { source, limits, counts } = reader;
@@ -285,13 +285,13 @@ const scanCount = (text: string, end: number, alias: string | undefined): ItemTo
 };
 
 /** Reads a cast, which may be missing. @rule R-SEL-4 */
-const readCast = (reader: SelectReader, at: number): Token<string> | undefined =>
+const readCast = (reader: SelectReader, at: number): ScannedToken<string> | undefined =>
   reader.source.text.startsWith("::", at)
     ? requireToken(reader.source, scanType(reader.source.text, at + 2))
     : undefined;
 
 /** Reads the name of an aggregate function, which may be missing. @rule R-AGG-1 R-LEX-12 X-AGG-2 */
-const readAggregate = (reader: SelectReader, at: number): Token<string> | undefined => {
+const readAggregate = (reader: SelectReader, at: number): ScannedToken<string> | undefined => {
   const { text } = reader.source;
   if (text[at] !== ".") return undefined;
   const word = at + 1;

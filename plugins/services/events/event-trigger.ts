@@ -8,7 +8,7 @@ export const ACTION_DELIVERIES = "action-deliveries";
 
 export const OPERATIONS = ["insert", "update", "delete"] as const;
 
-export type Operation = (typeof OPERATIONS)[number];
+export type RowOperation = (typeof OPERATIONS)[number];
 
 /** The columns of one operation. */
 export interface OperationColumns {
@@ -22,7 +22,7 @@ export interface EventTrigger {
   /** The name, which is unique in a database. Events refer to it. */
   readonly name: string;
   readonly table: QualifiedName;
-  readonly operations: Readonly<Partial<Record<Operation, OperationColumns>>>;
+  readonly operations: Readonly<Partial<Record<RowOperation, OperationColumns>>>;
   readonly retry: RetryRules;
   /** True if the events of a row are delivered one after another. */
   readonly isOrdered: boolean;

@@ -2,7 +2,7 @@
 import { definePlugin, defineService, type JsonObject, type Plugin, type QualifiedName } from "../../../core/index.ts";
 import { DEFAULT_RULES, MAX_RULES, readRules } from "../queue/delivery.ts";
 import { handlersInvalid } from "./errors.ts";
-import { OPERATIONS, type EventTrigger, type Operation, type StoredEvent } from "./event-trigger.ts";
+import { OPERATIONS, type EventTrigger, type RowOperation, type StoredEvent } from "./event-trigger.ts";
 import { readTraceParent } from "./trace.ts";
 
 /** A change of a row, as a handler receives it. Each change arrives at least once, so a handler that must not act
@@ -51,7 +51,7 @@ export interface EventHandlerOptions<Row = any> {
 }
 
 /** The handlers of one table. @experimental */
-export type TableEventHandlers = Readonly<Partial<Record<Operation, EventHandler | EventHandlerOptions>>>;
+export type TableEventHandlers = Readonly<Partial<Record<RowOperation, EventHandler | EventHandlerOptions>>>;
 
 /** The triggers of `eventHandlers`, for the plugin `events`. */
 export const eventHandlersService = defineService<readonly EventTrigger[]>("event-handlers");
@@ -84,7 +84,7 @@ const readTable = (key: string, handlers: TableEventHandlers): readonly EventTri
     const trigger = `${key}.${operation}`;
     if (trigger.length > MAX_NAME_LENGTH)
       throw handlersInvalid(location, `has more than ${MAX_NAME_LENGTH} characters`);
-    return readHandler(trigger, { schema, name }, operation as Operation, handler, location); // checked above
+    return readHandler(trigger, { schema, name }, operation as RowOperation, handler, location); // checked above
   });
 };
 
@@ -94,7 +94,7 @@ const isListOfNames = (columns: unknown): boolean =>
 const readHandler = (
   name: string,
   table: QualifiedName,
-  operation: Operation,
+  operation: RowOperation,
   handler: EventHandler | EventHandlerOptions | undefined,
   location: string,
 ): EventTrigger => {

@@ -10,7 +10,7 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import { buildFingerprint } from "../queue/schema.ts";
-import { OPERATIONS, type EventTrigger, type Operation } from "./event-trigger.ts";
+import { OPERATIONS, type EventTrigger, type RowOperation } from "./event-trigger.ts";
 
 /** A trigger of a table, which one operation of an event trigger needs. */
 export interface TableTrigger {
@@ -20,7 +20,7 @@ export interface TableTrigger {
   readonly name: string;
   /** The name of the event trigger. */
   readonly event: string;
-  readonly operation: Operation;
+  readonly operation: RowOperation;
   readonly definition: Sql;
   readonly fingerprint: string;
 }
@@ -28,14 +28,14 @@ export interface TableTrigger {
 /** The largest length of a name of PostgreSQL in bytes. */
 const MAX_NAME_BYTES = 63;
 
-const buildTriggerName = (event: string, operation: Operation): string => {
+const buildTriggerName = (event: string, operation: RowOperation): string => {
   const name = `relapi_event_${event}_${operation}`;
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   return `relapi_event_${createHash("sha256").update(event).digest("hex").slice(0, 32)}_${operation}`;
 };
 
 /** Compares the binary images of rows, because some types have no operator for equality. */
-const compileCondition = (operation: Operation, listenedColumns: readonly string[] | undefined): Sql => {
+const compileCondition = (operation: RowOperation, listenedColumns: readonly string[] | undefined): Sql => {
   if (operation !== "update") return empty;
   const compileRow = (row: "old" | "new"): Sql =>
     listenedColumns === undefined
@@ -50,7 +50,7 @@ const writeList = (columns: readonly string[] | undefined): string =>
 /** Compiles the level of a trigger. One call for each statement costs a tenth of the calls for each row. But an update
  *  needs its rows in pairs, and a statement on a partitioned table does not fire the statement triggers of
  *  partitions. */
-const compileLevel = (operation: Operation, isInherited: boolean | undefined, condition: Sql): Sql => {
+const compileLevel = (operation: RowOperation, isInherited: boolean | undefined, condition: Sql): Sql => {
   if (operation === "update" || isInherited !== false)
     return sql`for each row${condition} execute function relapi.record_event`;
   const rows = operation === "insert" ? sql`new table` : sql`old table`;
@@ -73,7 +73,7 @@ export const buildTableTriggers = (triggers: readonly EventTrigger[]): readonly 
     }),
   );
 
-const OPERATION_KEYWORDS: Readonly<Record<Operation, Sql>> = {
+const OPERATION_KEYWORDS: Readonly<Record<RowOperation, Sql>> = {
   insert: sql`insert`,
   update: sql`update`,
   delete: sql`delete`,

@@ -30,10 +30,10 @@ import { rejectDefinition, RemoteSchemaProblem } from "../errors.ts";
 import { readLiteral, toNumbers } from "./large-numbers.ts";
 
 /** A value that the server gives to an argument or input field: a session variable, or a fixed value. */
-export type Preset = { readonly variable: string } | { readonly value: Json };
+export type PresetArgument = { readonly variable: string } | { readonly value: Json };
 
 /** The presets by the remote's names: of the arguments of `Type.field`, and of the input fields of `Type`. */
-export type Presets = ReadonlyMap<string, ReadonlyMap<string, Preset>>;
+export type Presets = ReadonlyMap<string, ReadonlyMap<string, PresetArgument>>;
 
 export interface RolePart {
   readonly schema: GraphQLSchema;
@@ -42,7 +42,7 @@ export interface RolePart {
 
 const SESSION_VARIABLE = /^x-hasura-/i;
 
-const readPreset = (node: InputValueDefinitionNode): Preset | undefined => {
+const readPreset = (node: InputValueDefinitionNode): PresetArgument | undefined => {
   const directive = node.directives?.find(({ name }) => name.value === "preset");
   if (directive === undefined) return undefined;
   const findArgument = (name: string) => directive.arguments?.find((argument) => argument.name.value === name)?.value;
@@ -60,12 +60,12 @@ const readPreset = (node: InputValueDefinitionNode): Preset | undefined => {
 
 /** Removes presets from the SDL, and collects them. */
 const takePresets = (document: DocumentNode): { readonly document: DocumentNode; readonly presets: Presets } => {
-  const presets = new Map<string, Map<string, Preset>>();
+  const presets = new Map<string, Map<string, PresetArgument>>();
   const omitPreset = (owner: string, nodes: readonly InputValueDefinitionNode[] = []) =>
     nodes.filter((node) => {
       const preset = readPreset(node);
       if (preset === undefined) return true;
-      const knownPresets = presets.get(owner) ?? new Map<string, Preset>();
+      const knownPresets = presets.get(owner) ?? new Map<string, PresetArgument>();
       presets.set(owner, knownPresets.set(node.name.value, preset));
       return false;
     });
@@ -108,7 +108,7 @@ interface Inputs {
   readonly subject: string;
   readonly roleInputs: readonly (GraphQLArgument | GraphQLInputField)[];
   readonly full: readonly (GraphQLArgument | GraphQLInputField)[];
-  readonly presets: ReadonlyMap<string, Preset> | undefined;
+  readonly presets: ReadonlyMap<string, PresetArgument> | undefined;
   isRequired(name: string): boolean;
 }
 

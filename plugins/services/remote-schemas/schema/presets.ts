@@ -23,7 +23,7 @@ import { isJsonObject, VARIABLE_PREFIX, type Json, type Session } from "../../..
 import type { RemoteRequest } from "../requests/client.ts";
 import { variableInvalid, variableMissing } from "../errors.ts";
 import { readLiteral } from "./large-numbers.ts";
-import type { Preset, Presets } from "./permissions.ts";
+import type { PresetArgument, Presets } from "./permissions.ts";
 
 /** Converts the text of a session variable to a value of the type. @throws RelApiError */
 const convertVariable = (name: string, text: string, type: GraphQLInputType): Json => {
@@ -47,7 +47,7 @@ const convertVariable = (name: string, text: string, type: GraphQLInputType): Js
   return number;
 };
 
-const resolvePreset = (preset: Preset, type: GraphQLInputType, { variables, role }: Session): Json => {
+const resolvePreset = (preset: PresetArgument, type: GraphQLInputType, { variables, role }: Session): Json => {
   if ("value" in preset) return preset.value;
   const { variable } = preset;
   const sessionVariable = variable.replace("x-hasura-", VARIABLE_PREFIX);
