@@ -2925,14 +2925,14 @@ export declare const connectorSettings: readonly [
 export declare const channelSettings: readonly [
     import("../../core/index.ts").Setting<boolean, "dbChannelEnabled">
 ];
-export declare const pollSettings: readonly [
+export declare const reloadPollSettings: readonly [
     import("../../core/index.ts").Setting<number, "dbSchemaPollInterval">
 ];
 export declare const storeSettings: readonly [
     import("../../core/index.ts").Setting<boolean, "dbConfig">,
     import("../../core/index.ts").Setting<string | undefined, "dbPreConfig">
 ];
-interface ResolvedOptions extends ValuesOf<typeof connectorSettings>, ValuesOf<typeof channelSettings>, ValuesOf<typeof pollSettings>, ValuesOf<typeof storeSettings> {
+interface ResolvedOptions extends ValuesOf<typeof connectorSettings>, ValuesOf<typeof channelSettings>, ValuesOf<typeof reloadPollSettings>, ValuesOf<typeof storeSettings> {
 }
 
 // --- plugins/database/stored-settings/index.d.ts
@@ -4074,7 +4074,7 @@ export declare const liveSettings: readonly [
     import("../../core/index.ts").Setting<number, "liveQueryBatchSize">,
     import("../../core/index.ts").Setting<number, "maxLiveQueryBytes">
 ];
-export declare const pollSettings: readonly [
+export declare const pollChangesSettings: readonly [
     import("../../core/index.ts").Setting<number, "liveQueryInterval">
 ];
 declare const socketLimits: readonly [
@@ -4093,7 +4093,7 @@ export declare const patchSettings: readonly [
     import("../../core/index.ts").Setting<number, "maxLivePatchBytes">,
     import("../../core/index.ts").Setting<number, "maxLivePatchTotalBytes">
 ];
-interface ResolvedOptions extends ValuesOf<typeof liveSettings>, ValuesOf<typeof pollSettings>, ValuesOf<typeof socketSettings>, ValuesOf<typeof directiveSettings>, ValuesOf<typeof patchSettings> {
+interface ResolvedOptions extends ValuesOf<typeof liveSettings>, ValuesOf<typeof pollChangesSettings>, ValuesOf<typeof socketSettings>, ValuesOf<typeof directiveSettings>, ValuesOf<typeof patchSettings> {
 }
 interface RequestLimits extends ValuesOf<typeof socketLimits> {
 }
@@ -4960,7 +4960,7 @@ export declare const OPERATIONS: readonly [
     "update",
     "delete"
 ];
-export type Operation = (typeof OPERATIONS)[number];
+export type RowOperation = (typeof OPERATIONS)[number];
 export interface StoredEvent {
     readonly id: string;
     readonly trigger: string;
@@ -4997,7 +4997,7 @@ export interface EventHandlerOptions<Row = any> {
     readonly intervalSeconds?: number;
     readonly timeoutSeconds?: number;
 }
-export type TableEventHandlers = Readonly<Partial<Record<Operation, EventHandler | EventHandlerOptions>>>;
+export type TableEventHandlers = Readonly<Partial<Record<RowOperation, EventHandler | EventHandlerOptions>>>;
 export declare const eventHandlers: (on: Readonly<Record<string, TableEventHandlers>>) => Plugin;
 
 // --- plugins/services/events/index.d.ts

@@ -398,8 +398,8 @@ export const quoteRestValue = (text: string): string => `"${text.replace(/["\\]/
 export const unquoteRestValue = (text: string): string =>
   text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text;
 
-/** Returns the index at which an item of a list ends in the query syntax: a comma outside of quotes and parentheses, the
- *  parenthesis that closes the list, or the end of the text. @experimental */
+/** Returns the index at which an item of a list ends in the query syntax. It ends at a comma outside of quotes and
+ *  parentheses, at the parenthesis that closes the list, or at the end of the text. @experimental */
 export const findRestItemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
