@@ -35,6 +35,7 @@ import type {
   ValueRef,
   WriteRows,
 } from "./plan.ts";
+import { mapOptional, mapRecord, mapList, withChanges } from "./structural-sharing.ts";
 
 /** The position of a node in a plan. @experimental */
 export interface PlanScope {
@@ -458,44 +459,3 @@ const buildLookupScope = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope
 
 const buildScope = (rows: PlanScope, node: PlanSource, parent: PlanScope | undefined, { mapper }: Walk): PlanScope =>
   mapper.extendScope?.(rows, node, parent) ?? rows;
-
-const mapOptional = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
-  part === undefined ? undefined : map(part);
-
-/** Maps the members of an object. Returns the same object if no member changed. */
-const mapRecord = <Member>(
-  record: Readonly<Record<string, Member>>,
-  map: (member: Member) => Member,
-): Readonly<Record<string, Member>> => {
-  const members = Object.entries(record).map(([name, member]) => [name, member, map(member)] as const);
-  return members.every(([, before, after]) => before === after)
-    ? record
-    : Object.fromEntries(members.map(([name, , after]) => [name, after]));
-};
-
-/** Maps the items of a list. Returns the same list if no item changed. */
-const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {
-  let next: Item[] | undefined;
-  list.forEach((item, i) => {
-    const mappedItem = map(item);
-    if (next === undefined && mappedItem !== item) next = list.slice(0, i);
-    next?.push(mappedItem);
-  });
-  return next ?? list;
-};
-
-/** Returns the same node if no part changed. Otherwise returns a copy with the keys in their old order, on which cache
- *  keys of plans depend. */
-const withChanges = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
-  for (const name of Object.keys(parts) as (keyof Node)[])
-    if (parts[name] !== node[name]) return withDifferentParts(node, parts);
-  return node;
-};
-
-const withDifferentParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
-  const next = { ...node };
-  for (const name of Object.keys(parts) as (keyof Node)[])
-    // The value was compared with undefined.
-    if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name];
-  return next;
-};
