@@ -110,8 +110,10 @@ test("X-MET-4 subscribers, distinct queries, runs and deliveries of live queries
   for (const socket of [first, second]) await socket.close();
 });
 
-test("X-MET-4 live queries that are due are counted", async () => {
-  await api.sql("create table public.tardy (id int primary key)");
+test("X-MET-4 live queries that are due are counted once, also if a change makes a running one due again", async () => {
+  await api.sql(`create table public.tardy (id int primary key);
+    create table public.brisk (id int primary key);
+    create view public.tardy_brisk as select brisk.id from public.brisk left join public.tardy using (id)`);
   await api.reload();
   const untilDue = (count: number): Promise<void> =>
     until(async () => (await api.metrics())["relapi_live_due"] === count, `${count} live queries are due`);
@@ -120,11 +122,16 @@ test("X-MET-4 live queries that are due are counted", async () => {
   await client.query("begin; lock table public.tardy in access exclusive mode");
   const socket = await openSocket(api);
   await socket.init(asAdmin());
-  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { tardy { id } }" } });
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { tardy_brisk { id } }" } });
+  await untilDue(1);
+  socket.send({ id: "2", type: "subscribe", payload: { query: "subscription { brisk { id } }" } });
+  await socket.next((message: any) => message.id === "2" && message.type === "next");
+  await api.sql("insert into public.brisk values (1)");
+  await socket.next((message: any) => message.payload?.data?.brisk?.length === 1);
   await untilDue(1);
   await client.query("commit");
   await client.end();
-  await socket.next((message: any) => message.type === "next");
+  await socket.next((message: any) => message.payload?.data?.tardy_brisk?.length === 1);
   await untilDue(0);
   await socket.close();
 });

@@ -140,8 +140,8 @@ export const createCohort = ({
   /** True if a change arrived since the last run began. */
   let hasChanged = false;
   let isRunning = false;
-  /** The number of entries in batches that are running or waiting for a connection. */
-  let runningCount = 0;
+  /** The entries in batches that are running or waiting for a connection. */
+  const runningEntries = new Set<CohortEntry>();
   let isClosed = false;
   let notBeforeMs = 0;
   let failureCount = 0;
@@ -301,9 +301,9 @@ export const createCohort = ({
   };
 
   const runWhenFree = async (speed: RunSpeed, batch: readonly CohortEntry[], since?: number): Promise<void> => {
-    runningCount += batch.length;
+    for (const entry of batch) runningEntries.add(entry);
     await limiter.run(speed, () => runBatch(batch, since));
-    runningCount -= batch.length;
+    for (const entry of batch) runningEntries.delete(entry);
   };
 
   const splitIntoBatches = (list: readonly CohortEntry[], size: number): readonly (readonly CohortEntry[])[] => {
@@ -356,7 +356,8 @@ export const createCohort = ({
     entries,
     counts,
     get dueCount() {
-      return runningCount + (isDirty ? entries.size : dueEntries.size);
+      // A query may become due again while it runs.
+      return isDirty ? entries.size : new Set([...runningEntries, ...dueEntries]).size;
     },
     add: (subscription, query, row, key) => {
       let entry = entries.get(key);
